@@ -13,8 +13,7 @@ from app.core.database.session import AnySelect, assign, db, get_locked_or_404, 
 from app.core.errors import AppError, Conflict, NotFound, ValidationFailed
 from app.core.media import pictures
 from app.core.web.fields import Loaded
-from app.core.web.pagination import Listing, Page, paginate_rows
-from app.core.web.search import MAX_COUNTED, containing
+from app.core.web.pagination import Listing, Page, containing, paginate_rows
 from app.kategori import service as kategori
 from app.kategori.schemas import KategoriFilter
 from app.notifications.broadcasts import service as broadcasts
@@ -53,8 +52,8 @@ def list_all(search: KategoriFilter, user_id: int | None) -> Listing[ArticleRow]
     """Return stored articles, newest first. `search.q` is a part of the title."""
     query = _with_is_saved(user_id).where(*kategori.within(Article.kategori_id, search)).order_by(Article.id.desc())
     if search.q:
-        query = query.where(containing(search.q, Article.title, newest_by=Article.id))
-    return paginate_rows(query, search.page, most_counted=MAX_COUNTED if search.is_narrowed else None)
+        query = query.where(containing(search.q, Article.title))
+    return paginate_rows(query, search.page)
 
 
 def get(article_id: int, user_id: int | None) -> ArticleRow:

@@ -14,8 +14,7 @@ from app.caregivers.models import Invitation
 from app.core.database.session import db, map_constraint_errors
 from app.core.errors import AppError, BadRequest, Forbidden, NotFound
 from app.core.web import idempotency, rate_limits
-from app.core.web.pagination import Listing, Page, Search, contains, paginate, paginate_rows
-from app.core.web.search import MAX_COUNTED, containing, like
+from app.core.web.pagination import Listing, Page, Search, containing, paginate, paginate_rows
 from app.identity import care, consents, dependents, erasure, users
 from app.identity.care import CaregiverCut, CaregiverLink, Scope
 from app.identity.consents import Purpose
@@ -158,7 +157,7 @@ def list_patients(caregiver_id: int, search: Search) -> Listing[LinkedPerson]:
     """Return a caregiver's patients, the latest link first. `search.q` matches a part of username or name."""
     query = _linked(CaregiverLink.patient_id, CaregiverLink.caregiver_id == caregiver_id).where(erasure.IS_PRESENT)
     if search.q:
-        query = query.where(like(contains(search.q), User.username, User.nama_ktp))
+        query = query.where(containing(search.q, User.username, User.nama_ktp))
     return paginate_rows(query, search.page)
 
 
@@ -175,8 +174,8 @@ def list_with_role(role: RoleName, search: Search) -> Listing[User]:
         users.with_role(role).where(erasure.IS_PRESENT, User.guardian_id.is_(None)).options(sa.orm.lazyload(User.roles))
     )
     if search.q:
-        query = query.where(containing(search.q, User.username, User.nama_ktp, newest_by=User.created_at))
-    return paginate(query, search.page, most_counted=MAX_COUNTED)
+        query = query.where(containing(search.q, User.username, User.nama_ktp))
+    return paginate(query, search.page)
 
 
 def _linked(

@@ -11,8 +11,7 @@ from app.core.database.session import assign, autocommit, db, get_locked_or_404,
 from app.core.errors import AppError, ValidationFailed
 from app.core.media import pictures
 from app.core.web.fields import Loaded
-from app.core.web.pagination import Listing, Page, paginate
-from app.core.web.search import MAX_COUNTED, containing
+from app.core.web.pagination import Listing, Page, containing, paginate
 from app.dokter.models import Dokter, dokter_faskes
 from app.dokter.schemas import DokterFilter
 from app.faskes.models import Faskes, distance_km
@@ -84,7 +83,7 @@ def list_all(search: DokterFilter) -> Listing[Dokter]:
     """Return doctors, newest first. `search.q` is a part of the name or speciality."""
     query = sa.select(Dokter).order_by(Dokter.created_at.desc(), Dokter.id.desc())
     if search.q:
-        query = query.where(containing(search.q, Dokter.nama, Dokter.spesialisasi, newest_by=Dokter.created_at))
+        query = query.where(containing(search.q, Dokter.nama, Dokter.spesialisasi))
     if search.spesialisasi is not None:
         query = query.where(sa.func.lower(Dokter.spesialisasi) == search.spesialisasi.lower())
     practices = sa.select(dokter_faskes.c.dokter_id)
@@ -93,7 +92,7 @@ def list_all(search: DokterFilter) -> Listing[Dokter]:
     if search.province is not None:
         there = practices.join(Faskes, Faskes.id == dokter_faskes.c.faskes_id).where(Faskes.province == search.province)
         query = query.where(Dokter.id.in_(there))
-    return paginate(query, search.page, most_counted=MAX_COUNTED if search.is_narrowed else None)
+    return paginate(query, search.page)
 
 
 def get(dokter_id: int) -> Dokter:

@@ -9,8 +9,7 @@ import sqlalchemy as sa
 from app.core.database.session import assign, autocommit, db, get_locked_or_404
 from app.core.lib.provinces import PROVINCES
 from app.core.web.fields import Loaded
-from app.core.web.pagination import Listing, Search, contains, paginate
-from app.core.web.search import like
+from app.core.web.pagination import Listing, Search, containing, paginate
 from app.emergency.models import EmergencyNumber, NumberKind
 from app.providers import geocoding
 
@@ -101,7 +100,7 @@ def list_all(search: Search) -> Listing[EmergencyNumber]:
     query = sa.select(EmergencyNumber).order_by(EmergencyNumber.id.desc())
     if search.q:
         columns = (EmergencyNumber.province, EmergencyNumber.phone, EmergencyNumber.title)
-        query = query.where(like(contains(search.q), *columns))
+        query = query.where(containing(search.q, *columns))
     return paginate(query, search.page)
 
 

@@ -17,8 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 
 from app.core.database.session import db, own_transaction
-from app.core.web.pagination import Listing, Search, contains, paginate_rows
-from app.core.web.search import like
+from app.core.web.pagination import Listing, Search, containing, paginate_rows
 from app.identity.models import AuditEntry, RoleName, User
 from app.identity.sessions import Caller
 
@@ -115,7 +114,7 @@ def list_all(by: Caller, search: AuditSearch) -> Listing[Entry]:
     if search.action:
         query = query.where(AuditEntry.action == search.action)
     if search.q:
-        query = query.where(like(contains(search.q), AuditEntry.subject, User.username))
+        query = query.where(containing(search.q, AuditEntry.subject, User.username))
     return paginate_rows(query, search.page)
 
 

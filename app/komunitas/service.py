@@ -8,8 +8,7 @@ from app.core.database.session import assign, db, get_locked_or_404, get_or_404,
 from app.core.errors import AppError, ValidationFailed
 from app.core.media import pictures
 from app.core.web.fields import Loaded
-from app.core.web.pagination import Listing, paginate
-from app.core.web.search import MAX_COUNTED, containing
+from app.core.web.pagination import Listing, containing, paginate
 from app.kategori import service as kategori
 from app.komunitas.models import Komunitas
 from app.komunitas.schemas import KomunitasFilter
@@ -24,10 +23,10 @@ def list_all(search: KomunitasFilter) -> Listing[Komunitas]:
     """Return communities, newest first. `search.q` is a part of the name or description."""
     query = sa.select(Komunitas).where(*kategori.within(Komunitas.kategori_id, search)).order_by(Komunitas.id.desc())
     if search.q:
-        query = query.where(containing(search.q, Komunitas.nama, Komunitas.deskripsi, newest_by=Komunitas.id))
+        query = query.where(containing(search.q, Komunitas.nama, Komunitas.deskripsi))
     if search.province is not None:
         query = query.where(Komunitas.province == search.province)
-    return paginate(query, search.page, most_counted=MAX_COUNTED if search.is_narrowed else None)
+    return paginate(query, search.page)
 
 
 def get(komunitas_id: int) -> Komunitas:

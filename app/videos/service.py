@@ -14,8 +14,7 @@ from app.core.database.session import AnySelect, assign, db, get_locked_or_404, 
 from app.core.errors import AppError, Conflict, NotFound
 from app.core.lib.urls import canonical
 from app.core.web.fields import Loaded
-from app.core.web.pagination import Listing, Page, paginate_rows
-from app.core.web.search import MAX_COUNTED, containing
+from app.core.web.pagination import Listing, Page, containing, paginate_rows
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.delivery import rendering
 from app.notifications.models import About
@@ -42,10 +41,10 @@ def list_all(search: VideoFilter, user_id: int | None) -> Listing[VideoRow]:
     """Return stored videos, newest first. `search.q` is a part of the title or channel."""
     query = _with_is_saved(user_id).order_by(Video.id.desc())
     if search.q:
-        query = query.where(containing(search.q, Video.title, Video.channel_title, newest_by=Video.id))
+        query = query.where(containing(search.q, Video.title, Video.channel_title))
     if search.channel_id is not None:
         query = query.where(Video.channel_id == search.channel_id)
-    return paginate_rows(query, search.page, most_counted=MAX_COUNTED if search.is_narrowed else None)
+    return paginate_rows(query, search.page)
 
 
 def get(video_id: int, user_id: int | None) -> VideoRow:

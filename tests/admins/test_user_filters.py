@@ -15,8 +15,7 @@ from app.admins.schemas import UserSearch
 from app.admins.service import users
 from app.core.database.session import db, unit_of_work
 from app.core.lib.local_time import now, rfc3339
-from app.core.web.pagination import Page
-from app.core.web.search import MAX_COUNTED
+from app.core.web.pagination import MAX_COUNTED, Page
 from app.identity.models import LoginSession, RoleName, User
 from app.logs.models import ActivityLog
 from tests.helpers.client import Client
@@ -65,12 +64,14 @@ def test_the_list_is_filtered_and_sorted(admin: Client, query: dict[str, object]
 @pytest.mark.usefixtures("people")
 def test_a_sorted_table_is_paged(admin: Client) -> None:
     seen = []
+    links = []
     for page in (1, 2, 3):
         response = admin.get("/admins/users", query_string={"sort": "nama_ktp", "page": page, "per_page": 2})
         assert response.headers["X-Total-Count"] == "4"
         seen += [row["username"] for row in response.json]
+        links.append(response.headers.get("Link"))
     assert seen == ["budi", "rina", "siti", "ani"]
-    assert "sort=nama_ktp" in response.headers["Link"]
+    assert links == ['</api/admins/users?sort=nama_ktp&page=2&per_page=2>; rel="next"', None, None]
 
 
 def test_a_row_says_when_the_person_was_last_seen(admin: Client, client: Client) -> None:
@@ -134,7 +135,6 @@ NARROWINGS: list[dict[str, Any]] = [
     {"province": "Bali"},
     {"province": "Jawa Barat"},
     {"q": "massa199"},
-    {"q": "%"},
     {"role": "pasien", "is_verified": True, "q": "massa"},
 ]
 
@@ -148,4 +148,4 @@ def test_no_filter_or_sort_order_scans_the_whole_users_table() -> None:
         assert "Seq Scan on users" not in plan, f"{narrowing} by {sort}\n{plan}"
     listing = users.list_all(UserSearch(Page(1, 20), role="pasien"))
     assert (len(listing.rows), listing.total) == (20, MAX_COUNTED)
-    assert users.list_all(UserSearch(Page(1, 20), sort="username")).total == 20_000
+    assert users.list_all(UserSearch(Page(1, 20), sort="username")).total == MAX_COUNTED

@@ -12,9 +12,7 @@ from flask import Flask
 from app.admins.service import relations
 from app.caregivers import service
 from app.core.database.session import db, unit_of_work
-from app.core.web import search as text_search
-from app.core.web.pagination import Page, Search
-from app.core.web.search import containing
+from app.core.web.pagination import MAX_COUNTED, Page, Search, containing
 from app.identity import users
 from app.identity.models import RoleName, SessionKind, User
 from app.identity.sessions import Caller
@@ -70,17 +68,6 @@ def test_a_search_costs_a_fixed_number_of_statements(siti: Client, statements: A
             assert len(siti.get(f"/patients?q={q}&per_page=10").json) == 10
 
 
-def test_a_text_too_short_for_a_trigram_is_searched_in_the_newest_rows(
-    siti: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make_user(username="a_lama")
-    make_user(username="baru1")
-    make_user(username="b_baru")
-    monkeypatch.setattr(text_search, "MAX_SEARCHED", 2)
-    assert found(siti, "_") == ["b_baru"]
-    assert found(siti, "lama") == ["a_lama"]
-
-
 @pytest.fixture
 def many(committed: Flask) -> None:
     """Create 20,000 patients, five caregivers, and 2,500 links between them."""
@@ -112,19 +99,19 @@ MANY = (
 @pytest.mark.usefixtures("many")
 def test_a_search_does_not_scan_the_whole_users_table() -> None:
     with unit_of_work():
-        for q in ("massa123", "Orang", "zzz", "%", "zz"):
-            matches = containing(q, User.username, User.nama_ktp, newest_by=User.created_at)
+        for q in ("massa123", "Orang", "zzz"):
+            matches = containing(q, User.username, User.nama_ktp)
             plan = plan_of(users.with_role(RoleName.PASIEN).where(matches).limit(20))
             assert "Seq Scan on users" not in plan, f"{q}\n{plan}"
         listing = service.list_with_role(RoleName.PASIEN, Search(Page(1, 20), "massa"))
-        assert (len(listing.rows), listing.total) == (20, text_search.MAX_COUNTED)
+        assert (len(listing.rows), listing.total) == (20, MAX_COUNTED)
 
 
 @pytest.mark.usefixtures("many")
 def test_lists_by_role_use_the_role_index_or_the_created_at_index() -> None:
     with unit_of_work():
         everybody = service.list_with_role(RoleName.PASIEN, Search(Page(1, 20)))
-        assert (len(everybody.rows), everybody.total) == (20, text_search.MAX_COUNTED)
+        assert (len(everybody.rows), everybody.total) == (20, MAX_COUNTED)
         few = plan_of(users.with_role(RoleName.PENDAMPING).limit(20))
         assert "ix_user_roles_role_id" in few, few
         newest = plan_of(users.with_role(RoleName.PASIEN).limit(20))

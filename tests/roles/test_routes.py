@@ -50,16 +50,15 @@ class TestListRoles:
         response = client.get("/roles?page=2&per_page=3")
         assert [role["name"] for role in response.json] == ["pasien"]
         assert response.headers["X-Total-Count"] == "4"
-        assert 'rel="prev"' in response.headers["Link"]
-        assert 'rel="next"' not in response.headers["Link"]
+        assert "Link" not in response.headers
+        first = client.get("/roles?page=1&per_page=3")
+        assert first.headers["Link"] == '</api/roles?page=2&per_page=3>; rel="next"'
 
     def test_page_links_ignore_the_host_headers_of_the_request(self, client: Client) -> None:
         response = client.get(
-            "/roles?page=2&per_page=3", headers={"Host": "evil.example", "X-Forwarded-Host": "evil.example"}
+            "/roles?page=1&per_page=3", headers={"Host": "evil.example", "X-Forwarded-Host": "evil.example"}
         )
-        pages = {"first": 1, "prev": 1, "last": 2}
-        links = [f'</api/roles?page={number}&per_page=3>; rel="{rel}"' for rel, number in pages.items()]
-        assert response.headers["Link"] == ", ".join(links)
+        assert response.headers["Link"] == '</api/roles?page=2&per_page=3>; rel="next"'
 
     @pytest.mark.parametrize("query", ["page=0", "page=x", "per_page=101", "per_page=0", "page=99999999999999999999"])
     def test_a_wrong_page_is_bad_input(self, client: Client, query: str) -> None:

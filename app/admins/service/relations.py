@@ -9,8 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 
 from app.caregivers import service as caregivers
-from app.core.web.pagination import Listing, Search, contains, paginate_rows
-from app.core.web.search import like
+from app.core.web.pagination import Listing, Search, containing, paginate_rows
 from app.identity import access_log, audit, dependents
 from app.identity.care import CaregiverLink
 from app.identity.models import User
@@ -41,7 +40,7 @@ def list_all(search: Search, by: Caller) -> Listing[Relation]:
     )
     if search.q:
         ends = (caregiver.username, caregiver.nama_ktp, patient.username, patient.nama_ktp)
-        query = query.where(like(contains(search.q), *ends))
+        query = query.where(containing(search.q, *ends))
     links = paginate_rows(query, search.page)
     relations: list[Relation] = [
         {

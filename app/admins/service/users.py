@@ -14,10 +14,9 @@ from app.admins.service.reminders import missed_every_day
 from app.core.database.session import db
 from app.core.errors import Forbidden
 from app.core.web.fields import Loaded
-from app.core.web.pagination import Listing
-from app.core.web.search import MAX_COUNTED, containing
+from app.core.web.pagination import Listing, containing, count_all
 from app.identity import access_log, audit, dependents, sessions, users
-from app.identity.models import SEARCHED, LoginSession, RoleName, User, UserDay
+from app.identity.models import SEARCHED, LoginSession, RoleName, User
 from app.identity.sessions import Caller
 from app.logs.models import ActivityLog
 from app.roles import service as roles
@@ -47,13 +46,7 @@ def list_all(search: UserSearch) -> Listing[User]:
     page, order, conditions = search.page, order_of(search.sort), _conditions(search)
     matching = sa.select(User.id).where(User.id.not_in(dependents.DELETED_IDS), *conditions)
     rows = _loaded(matching.order_by(*order).offset(page.offset).limit(page.size), order)
-    if (total := page.total(len(rows))) is not None:
-        return Listing(rows, total, page)
-    counted = sa.select(sa.func.count()).select_from(matching.limit(MAX_COUNTED).subquery())
-    if not conditions:
-        deleted = sa.select(sa.func.count()).select_from(dependents.DELETED_IDS.subquery()).scalar_subquery()
-        counted = sa.select(sa.func.sum(UserDay.users) - deleted)
-    return Listing(rows, db.session.scalar(counted) or 0, page)
+    return Listing(rows, count_all(matching, page, len(rows)), page)
 
 
 def show_all(search: UserSearch, to: Caller) -> Listing[User]:
@@ -125,7 +118,7 @@ def _conditions(search: UserSearch) -> list[sa.ColumnElement[bool]]:
     conditions: list[sa.ColumnElement[bool]] = []
     if search.q:
         searched = [getattr(User, name) for name in SEARCHED]
-        conditions.append(containing(search.q, *searched, newest_by=User.created_at))
+        conditions.append(containing(search.q, *searched))
     if search.is_verified is not None:
         conditions.append(User.is_verified.is_(search.is_verified))
     if search.province is not None:

@@ -182,8 +182,7 @@ api = Api(
             "`access_token` of the response with each call. To use another token, press Authorize and paste it. A "
             "token expires after 15 minutes; `POST /api/refresh` returns a new one.\n\n"
             "All errors have the same fields. All lists are paged and limited in length. `q` finds rows with this "
-            "text in a visible field, case-insensitively. A `q` without three letters or digits in a row is "
-            "searched only in the newest rows. Unknown query parameters are ignored.",
+            "text in a visible field, case-insensitively. Unknown query parameters are ignored.",
             "contact": {"name": "The operators of this service"},
         },
         "servers": [{"url": "/"}],

@@ -18,6 +18,9 @@ from app.core.database.session import AnySelect, db
 MAX_UNPAGED = 1000
 MAX_PAGE = 1_000_000
 
+#: Maximum total of a list. The count stops at this number, because a full count is slow and nobody reads so many pages.
+MAX_COUNTED = 10_000
+
 T = TypeVar("T")
 Columns = TypeVarTuple("Columns")
 
@@ -86,11 +89,6 @@ class Search:
     page: Page
     q: str | None = None
 
-    @property
-    def is_narrowed(self) -> bool:
-        """Return whether the request filters the list."""
-        return self != type(self)(self.page)
-
 
 class PageSchema(Schema):
     page = fields.Integer(validate=validate.Range(1, MAX_PAGE), metadata={"description": "Page number, from 1"})
@@ -120,25 +118,26 @@ class SearchSchema(PageSchema):
         return self.search(super().to_page(paging, **kwargs), **narrowing)
 
 
-def paginate(query: sa.Select[T], page: Page, *, most_counted: int | None = None) -> Listing[T]:
-    """Return one page of the objects that `query` selects. Count at most `most_counted` rows for the total."""
+def paginate(query: sa.Select[T], page: Page) -> Listing[T]:
+    """Return one page of the objects that `query` selects."""
     objects = db.session.scalars(query.limit(page.size).offset(page.offset)).unique().all()
-    return Listing(objects, _total(query, page, len(objects), most_counted), page)
+    return Listing(objects, count_all(query, page, len(objects)), page)
 
 
-def paginate_rows(
-    query: sa.Select[*Columns], page: Page, *, most_counted: int | None = None
-) -> Listing[sa.Row[*Columns]]:
-    """Return one page of the rows that `query` selects. Count at most `most_counted` rows for the total."""
+def paginate_rows(query: sa.Select[*Columns], page: Page) -> Listing[sa.Row[*Columns]]:
+    """Return one page of the rows that `query` selects."""
     rows = db.session.execute(query.limit(page.size).offset(page.offset)).all()
-    return Listing(rows, _total(query, page, len(rows), most_counted), page)
+    return Listing(rows, count_all(query, page, len(rows)), page)
 
 
-def _total(query: AnySelect, page: Page, shown: int, most_counted: int | None) -> int:
-    """Return the number of rows on all pages. Run a count query only if this page is not the last one."""
+def count_all(query: AnySelect, page: Page, shown: int) -> int:
+    """Return the number of rows on all pages, at most `MAX_COUNTED`.
+
+    `shown` is the number of rows on this page. Run a count query only if this page is not the last one.
+    """
     if (total := page.total(shown)) is not None:
         return total
-    counted = query.order_by(None).limit(most_counted).subquery()
+    counted = query.order_by(None).limit(MAX_COUNTED).subquery()
     return db.session.scalar(sa.select(sa.func.count()).select_from(counted)) or 0
 
 
@@ -153,14 +152,10 @@ def headers(listing: Listing[T], request: Request) -> dict[str, str]:
             address = _address(request, "page", "per_page", "before")
             fields["Link"] = f'<{address}before={listing.before}&per_page={page.size}>; rel="next"'
         return fields
-    last = max(1, -(-listing.total // page.size))
-    targets = {"first": 1, "prev": page.number - 1, "next": page.number + 1, "last": last}
-    address = _address(request, "page", "per_page")
-    fields["Link"] = ", ".join(
-        f'<{address}page={number}&per_page={page.size}>; rel="{rel}"'
-        for rel, number in targets.items()
-        if 1 <= number <= last
-    )
+    shown = len(listing.rows)
+    if page.offset + shown < listing.total or (listing.total >= MAX_COUNTED and shown == page.size):
+        address = _address(request, "page", "per_page")
+        fields["Link"] = f'<{address}page={page.number + 1}&per_page={page.size}>; rel="next"'
     return fields
 
 
@@ -187,6 +182,11 @@ def _address_without(names: tuple[str, ...], path: str, query: bytes) -> str:
     sent = parse_qsl(query.decode("utf-8", "replace"), keep_blank_values=True)
     others = urlencode([(name, value) for name, value in sent if name not in names])
     return f"{quote(path)}?{others}{'&' if others else ''}"
+
+
+def containing(q: str, *columns: sa.SQLColumnExpression[object]) -> sa.ColumnElement[bool]:
+    """Return a condition that is true if one of the columns contains `q`. The comparison ignores case."""
+    return sa.or_(*(column.ilike(contains(q)) for column in columns))
 
 
 def contains(text: str) -> str:

@@ -7,8 +7,6 @@ import re
 import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute
 
-from app.core.web.pagination import contains
-
 #: A search can use a trigram index only if the search text contains a match of this pattern.
 TRIGRAM = re.compile(r"[A-Za-z0-9]{3}")
 
@@ -22,19 +20,6 @@ MAX_COUNTED = 10_000
 
 def has_trigram(q: str) -> bool:
     return TRIGRAM.search(q) is not None
-
-
-def containing(
-    q: str, *columns: InstrumentedAttribute[object], newest_by: InstrumentedAttribute[object]
-) -> sa.ColumnElement[bool]:
-    """Return an SQL condition that is true if one of the columns contains `q`. The comparison ignores case.
-
-    The columns share a trigram index. If the index cannot find `q`, only the newest rows are searched. `newest_by` is
-    the column that gives the age of a row. `newest_by` has an index, and belongs to the same model as `columns`.
-    """
-    if has_trigram(q):
-        return like(contains(q), *columns)
-    return like_among_newest(contains(q), *columns, newest_by=newest_by, most=MAX_SEARCHED)
 
 
 def like(pattern: str | sa.ColumnElement[str], *columns: sa.SQLColumnExpression[object]) -> sa.ColumnElement[bool]:

@@ -13,8 +13,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db, get_locked_or_404, map_constraint_errors
 from app.core.errors import Conflict, ValidationFailed
-from app.core.web.pagination import Listing, Search, contains, paginate
-from app.core.web.search import like
+from app.core.web.pagination import Listing, Search, containing, paginate
 from app.emergency import service as emergency
 from app.emergency.service import CrisisNumber
 from app.forum.models import CrisisPhrase, ForumThread, PhraseKind
@@ -90,7 +89,7 @@ def check_post(post: Post) -> Help | None:
 def list_phrases(search: Search) -> Listing[CrisisPhrase]:
     query = sa.select(CrisisPhrase).order_by(CrisisPhrase.id.desc())
     if search.q:
-        query = query.where(like(contains(search.q), CrisisPhrase.phrase))
+        query = query.where(containing(search.q, CrisisPhrase.phrase))
     return paginate(query, search.page)
 
 

@@ -13,8 +13,7 @@ from app.core.database.session import autocommit, db, get_locked_or_404
 from app.core.errors import Conflict, NotFound
 from app.core.media import pictures
 from app.core.web.fields import Loaded
-from app.core.web.pagination import Listing, contains, paginate_rows
-from app.core.web.search import like
+from app.core.web.pagination import Listing, containing, paginate_rows
 from app.forum.models import CaseState, ForumCase, ForumReply, ForumReport, ForumThread, HiddenBy, ReportReason
 from app.forum.moderation_schemas import STATES, CaseSearch
 from app.forum.service import cases, hiding, notices, posts, replies, threads, verdicts
@@ -113,7 +112,7 @@ def list_all(search: CaseSearch) -> Listing[Case]:
     if search.banding is not None:
         query = query.where(_is_appealed == search.banding)
     if search.q:
-        query = query.where(like(contains(search.q), _TITLE, _CONTENT))
+        query = query.where(containing(search.q, _TITLE, _CONTENT))
     listing = paginate_rows(query, search.page)
     reports = _reports_of([row.id for row in listing.rows])
     return Listing([_record(row, reports) for row in listing.rows], listing.total, listing.page)

@@ -36,10 +36,12 @@ HEADERS: dict[str, Document] = {
     },
 }
 PAGE_HEADERS = {
-    "X-Total-Count": {"description": "Rows on all pages", "schema": {"type": "integer", "example": 120}},
+    "X-Total-Count": {
+        "description": "Rows on all pages. It may stop at 10,000",
+        "schema": {"type": "integer", "example": 120},
+    },
     "Link": {
-        "description": "RFC 8288: first, previous, next and last page, as paths relative to this address. With `before`"
-        " only the next page, if there may be one",
+        "description": "RFC 8288: the next page, if there is one, as a path relative to this address",
         "schema": {"type": "string", "example": '</api/forum/threads?page=2&per_page=20>; rel="next"'},
     },
 }
