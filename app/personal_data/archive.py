@@ -110,7 +110,7 @@ def _add_table(archive: ZipFile, table: sa.Table, rows: Iterator[Row], spare: Pa
 
 
 def _add_line(sheet: IO[str], cells: list[str]) -> None:
-    csv.writer(sheet, lineterminator="\n").writerow(cells)
+    csv.writer(sheet).writerow(cells)
 
 
 def _cell(value: object) -> str:

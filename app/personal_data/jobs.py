@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic
 
 import sqlalchemy as sa
@@ -13,7 +15,6 @@ from redis.exceptions import RedisError
 
 from app.core.database import db_time
 from app.core.database.session import after_commit, db, own_connection, unit_of_work
-from app.core.exports import folder as folders
 from app.core.jobs.queue import BULK, enqueue_once, enqueue_once_now
 from app.core.media import storage
 from app.core.media.storage import Area
@@ -65,8 +66,8 @@ def make_export(export_id: int) -> None:
         user = _owner(export) if export is not None else None
         if export is None or user is None:
             return
-        with folders.export_folder() as folder:
-            path = folder / "export.zip"
+        with TemporaryDirectory(prefix="health-export-") as folder:
+            path = Path(folder) / "export.zip"
             archive.write(path, user, connection)
             storage.area(Area.EXPORTS).put_file(export.file, path, CONTENT_TYPE)
         if not _finish(export_id):  # the person was erased during the export
@@ -74,7 +75,7 @@ def make_export(export_id: int) -> None:
 
 
 def delete_old_exports() -> None:
-    """Delete expired exports, files without a row, and temporary files of killed jobs."""
+    """Delete expired exports and files without a row."""
     now = db_time.now()
     is_over = sa.or_(DataExport.ready_at <= now - KEPT, DataExport.created_at <= now - GIVEN_UP)
     with unit_of_work():
@@ -86,7 +87,6 @@ def delete_old_exports() -> None:
     for name, stored_at in list(storage.area(Area.EXPORTS).names()):
         if name not in known and stored_at < now - ORPHAN_AGE:
             storage.area(Area.EXPORTS).remove(name)
-    folders.sweep()
 
 
 def remove_file(file: str) -> None:

@@ -55,7 +55,6 @@ HOSTILE = [
 def test_every_report_has_every_format_and_its_own_file_name(admin: Client, report: str) -> None:
     make_user(domicile="Aceh")
     buffer.store([record(None, now())])
-    name = rf'attachment; filename="{report}_\d{{4}}-\d\d-\d\d_\d{{4}}-\d\d-\d\d\.(csv|xlsx|pdf)"'
     for kind, mimetype in [
         ("csv", "text/csv"),
         ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
@@ -63,7 +62,7 @@ def test_every_report_has_every_format_and_its_own_file_name(admin: Client, repo
     ]:
         response = get(admin, report, format=kind)
         assert response.mimetype == mimetype
-        assert re.fullmatch(name, response.headers["Content-Disposition"])
+        assert response.headers["Content-Disposition"] == f'attachment; filename="{report}.{kind}"'
     assert get(admin, report).mimetype == "text/csv"
     rows = read_csv(get(admin, report))
     assert rows[0] == HEADINGS[report].split(",")
@@ -79,7 +78,8 @@ def test_a_range_is_in_jakarta_days_and_part_of_the_file_name(admin: Client) -> 
     response = get(admin, "users", start="2026-03-02", end="2026-03-02")
     assert 'filename="users_2026-03-02_2026-03-02.csv"' in response.headers["Content-Disposition"]
     assert [row[1] for row in read_csv(response)[1:]] == ["user_b"]
-    assert get(admin, "users").headers["Content-Disposition"].startswith('attachment; filename="users_2026-03-01_')
+    since = get(admin, "users", end="2026-03-02").headers["Content-Disposition"]
+    assert since == 'attachment; filename="users_2026-03-01_2026-03-02.csv"'
 
 
 def test_exported_people_have_roles_but_no_nik(admin: Client) -> None:

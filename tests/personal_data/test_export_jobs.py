@@ -1,9 +1,8 @@
-"""Tests of the job that creates an export: killed, lost and concurrent jobs, and files of killed jobs."""
+"""Tests of the job that creates an export: killed, lost and concurrent jobs."""
 
 from __future__ import annotations
 
 import stat
-import tempfile
 import tracemalloc
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,7 +17,6 @@ from flask import Flask
 from sqlalchemy import event
 
 from app.core.database.session import db
-from app.core.exports.folder import LOCK, PREFIX, export_folder
 from app.core.media import storage
 from app.core.media.storage import Area
 from app.core.settings import current, settings
@@ -69,18 +67,6 @@ def test_an_orphaned_export_file_is_deleted(app: Flask, tmp_path: Path, monkeypa
     assert "0" * 32 + ".zip" not in stored()
 
 
-def test_the_temporary_folder_of_a_killed_export_job_is_deleted(
-    app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    left = tmp_path / f"{PREFIX}of-a-killed-job"
-    left.mkdir()
-    for name in (LOCK, "export.csv"):
-        (left / name).touch()
-    jobs.delete_old_exports()
-    assert not left.exists(), "a sweep must delete it, because no later export may ever run"
-
-
 def occurrences(user: User, count: int) -> None:
     moment = datetime(2026, 3, 2, tzinfo=UTC)
     common = {"user_id": user.id, "tipe": Tipe.OBAT, "judul": "Metformin " * 10, "slot": "0", "day": moment.date()}
@@ -91,15 +77,14 @@ def occurrences(user: User, count: int) -> None:
 
 
 @pytest.mark.slow
-def test_memory_use_of_an_export_does_not_grow_with_the_rows(mine: Client) -> None:
+def test_memory_use_of_an_export_does_not_grow_with_the_rows(mine: Client, tmp_path: Path) -> None:
     def peak() -> int:
-        with export_folder() as folder:
-            tracemalloc.start()
-            archive.write(folder / "export.zip", mine.user, db.session.connection())
-            most = tracemalloc.get_traced_memory()[1]
-            tracemalloc.stop()
-            with ZipFile(folder / "export.zip") as file:
-                counts.append(len(orjson.loads(file.read("data/occurrences.json"))))
+        tracemalloc.start()
+        archive.write(tmp_path / "export.zip", mine.user, db.session.connection())
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        with ZipFile(tmp_path / "export.zip") as file:
+            counts.append(len(orjson.loads(file.read("data/occurrences.json"))))
         return most
 
     counts: list[int] = []

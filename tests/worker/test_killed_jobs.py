@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from zipfile import ZipFile
@@ -123,11 +122,9 @@ def test_an_export_job_that_is_killed_repeatedly_makes_one_complete_file(
         assert f"gambar/{marked.image}" in file.namelist()
     # Files that the killed jobs left are deleted when they are too old to belong to a running job.
     media: Path = committed.extensions["config"].media_root
-    for left in [*spare.iterdir(), *(media / Area.EXPORTS).glob("??/*.part")]:
+    for left in (media / Area.EXPORTS).glob("??/*.part"):
         os.utime(left, (0, 0))
-    monkeypatch.setattr(tempfile, "tempdir", str(spare))
     jobs.delete_old_exports()
-    assert list(spare.iterdir()) == []
     with unit_of_work():
         file_name = db.session.scalars(sa.select(DataExport.file)).one()
     assert [name for name, _ in storage.area(Area.EXPORTS).names()] == [file_name]

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
-from functools import partial
 
 import sqlalchemy as sa
 
 from app.admins.service.reports import REPORTS, ReportDefinition, within
-from app.core.database.session import autocommit, db, own_connection, replica_or
+from app.core.database.session import autocommit, db
 from app.core.errors import NotFound
 from app.core.exports import csv
-from app.core.exports.report_layout import Paper
 from app.core.exports.streaming import MIMETYPES, Download, start_eagerly
+from app.core.exports.table import Paper
 from app.core.lib.local_time import JAKARTA, midnight, today
 from app.identity import access_log, audit, users
 from app.identity.access_log import Covers
@@ -35,23 +34,23 @@ def export(
     table = report.table(within(report.moment, start, end))
     last = end or max(today(), start or today())
     first = start or min(_first_day(report), last)
-    connect = partial(replica_or, own_connection)
     match format:  # imported only here, because the import of pdf or xlsx is slow
         case "pdf":
             from app.core.exports import pdf
 
             paper = Paper(report.title, first, last, report.chart, report.landscape)
-            chunks = pdf.stream(table, paper, connect)
+            chunks = pdf.stream(table, paper)
         case "xlsx":
             from app.core.exports import xlsx
 
-            chunks = xlsx.stream(table, connect, title=report.sheet)
+            chunks = xlsx.stream(table, title=report.sheet)
         case _:
-            chunks = csv.stream(table, connect)
+            chunks = csv.stream(table)
     chunks = start_eagerly(chunks)  # slow, so start before the log entries below lock rows
     _record_access(name, by, start, end)
     audit.record(by, audit.AuditAction.EXPORT, f"export:{name}", format=format, start=str(first), end=str(last))
-    return Download(f"{name}_{first}_{last}.{format}", MIMETYPES[format], chunks)
+    days = f"_{first}_{last}" if start or end else ""
+    return Download(f"{name}{days}.{format}", MIMETYPES[format], chunks)
 
 
 #: Which users a report contains, by report name. These are either the users who registered in the range of days, or the

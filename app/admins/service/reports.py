@@ -11,8 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 
 from app.core.exports.charts import Chart
-from app.core.exports.report_layout import ReportRows
-from app.core.exports.table import Column, ColumnType, Table
+from app.core.exports.table import Column, ColumnType, ReportRows, Table
 from app.core.lib.local_time import JAKARTA, MONTHS, midnight
 from app.identity.models import Role, RoleName, User, user_roles
 from app.logs.models import ActivityLog
@@ -58,13 +57,13 @@ _ROLES = (
 
 _PERSON = (
     Column("id", User.id.expression, ColumnType.NUMBER, "ID", 0.7),
-    Column("username", User.username.expression, ColumnType.NAME, label="Nama pengguna", share=1.5),
+    Column("username", User.username.expression, label="Nama pengguna", share=1.5),
     Column("nama_ktp", User.nama_ktp.expression, label="Nama", share=2.2),
     Column("email", User.email.expression, label="E-mail", share=2.4),
     Column("nomor_hp", User.nomor_hp.expression, label="Nomor HP", share=1.5),
     Column("roles", _ROLES.c.names, label="Peran", share=1.3),
 )
-_DOMICILE = Column("domicile", User.domicile.expression, ColumnType.NAME, label="Domisili", share=1.5)
+_DOMICILE = Column("domicile", User.domicile.expression, label="Domisili", share=1.5)
 _ACCOUNT_STATE = (
     Column("is_verified", User.is_verified.expression, ColumnType.FLAG, "Terverifikasi", 1.1),
     Column("created_at", User.created_at.expression, ColumnType.TIME, "Terdaftar", 1.5),
@@ -131,8 +130,8 @@ def _provinces(rows: ReportRows, _start: date, _end: date) -> Chart:
 
 _ACTIVITY = (
     Column("created_at", ActivityLog.created_at.expression, ColumnType.TIME, "Waktu", 1.3),
-    Column("log", ActivityLog.log.expression, ColumnType.NAME, label="Log", share=0.6),
-    Column("user", User.username.expression, ColumnType.NAME, label="Pengguna", share=1.3),
+    Column("log", ActivityLog.log.expression, label="Log", share=0.6),
+    Column("user", User.username.expression, label="Pengguna", share=1.3),
     Column("event_type", ActivityLog.event_type.expression, label="Jenis", share=1.1),
     Column("event_name", ActivityLog.event_name.expression, label="Peristiwa", share=1.6),
     Column("screen_name", ActivityLog.screen_name.expression, label="Layar", share=1.3),

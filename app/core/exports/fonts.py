@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from io import BytesIO
 from pathlib import Path
@@ -19,13 +20,15 @@ REPLACEMENT = "\ufffd"
 
 def replace_missing_glyphs(text: str) -> str:
     """Replace each character that the fonts do not contain."""
-    if text.isascii():
+    if text.isascii() and text.isprintable():
         return text
-    known = covered(NOTO_SANS)
+    known = widths(NOTO_SANS)
     return "".join(each if each == "\n" or ord(each) in known else REPLACEMENT for each in text)
 
 
 @cache
-def covered(font: Path) -> frozenset[int]:
+def widths(font: Path) -> Mapping[int, float]:
+    """Return the width of each character by code point, as a part of the font size."""
     with TTFont(BytesIO(font.read_bytes()), lazy=True) as opened:
-        return frozenset(opened.getBestCmap())
+        unit, advances = opened["head"].unitsPerEm, opened["hmtx"]
+        return {code: advances[glyph][0] / unit for code, glyph in opened.getBestCmap().items()}

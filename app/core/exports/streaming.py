@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import closing
 from dataclasses import dataclass
 
 from flask import Response
@@ -48,7 +49,14 @@ def start_eagerly(chunks: Chunks) -> Chunks:
 
     A later failure breaks the connection, so that a client does not accept an incomplete file.
     """
-    return _resumed(next(chunks), chunks)
+    first = next(chunks)
+
+    def resumed() -> Chunks:
+        with closing(chunks):
+            yield first
+            yield from chunks
+
+    return resumed()
 
 
 def download_response(download: Download) -> Response:
@@ -56,11 +64,3 @@ def download_response(download: Download) -> Response:
     response = Response(download.chunks, mimetype=download.mimetype)
     response.headers["Content-Disposition"] = f'attachment; filename="{download.name}"'
     return response
-
-
-def _resumed(first: bytes, rest: Chunks) -> Chunks:
-    try:
-        yield first
-        yield from rest
-    finally:
-        rest.close()

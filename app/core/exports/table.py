@@ -1,22 +1,26 @@
-"""Definition of an export table: its columns and its SQL statement."""
+"""Definition of an export: its columns, its SQL statement, and the parts of a PDF report besides its rows."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum
 from typing import Any
 
 import sqlalchemy as sa
 
-from app.core.database.session import AnySelect
-from app.core.lib.csv_injection import STARTS
+from app.core.database.session import AnySelect, own_connection
+from app.core.exports.charts import Chart
+
+ROWS_AT_ONCE = 1000
+
+ReportRows = Sequence[Sequence[Any]]
 
 
 class ColumnType(StrEnum):
     TEXT = "text"
-    #: Text that never starts like a formula, because validation rejects a text that does. Examples: a username, a
-    #: province.
-    NAME = "name"
     NUMBER = "number"
     TIME = "time"
     DAY = "day"
@@ -41,18 +45,24 @@ class Table:
     columns: tuple[Column, ...]
     source: AnySelect
 
-    @property
-    def statement(self) -> AnySelect:
-        return self.source.with_only_columns(*(column.value.label(column.name) for column in self.columns))
+    @contextmanager
+    def rows(
+        self, cell: Callable[[Column], sa.ColumnElement[Any]] = lambda column: column.value
+    ) -> Iterator[sa.CursorResult[Any]]:
+        """Read the rows with a server-side cursor, so that memory use is constant. `cell` may change the values."""
+        statement = self.source.with_only_columns(*(cell(column).label(column.name) for column in self.columns))
+        with own_connection() as connection:
+            yield connection.execute(statement, execution_options={"yield_per": ROWS_AT_ONCE})
 
 
-def escape_formula_sql(column: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
-    """Return an SQL expression for the text, with an apostrophe if a spreadsheet could run the text as a formula."""
-    first = sa.func.ascii(column)
-    # Check for letters and digits before all other characters, so that most rows need only one or two comparisons.
-    return sa.case(
-        (first > max(map(ord, STARTS)), column),
-        (first.between(ord("0"), ord("9")), column),
-        (first.in_([ord(character) for character in STARTS]), sa.literal("'").concat(column)),
-        else_=column,
-    )
+@dataclass(frozen=True)
+class Paper:
+    """The parts of a PDF report besides its rows. `chart` is a function that makes the chart from the rows."""
+
+    title: str
+    start: date
+    end: date
+    chart: Callable[[ReportRows, date, date], Chart] | None = None
+    landscape: bool = True
+    #: Sentences above the chart and the table.
+    remarks: Sequence[str] = ()

@@ -17,9 +17,8 @@ from sqlalchemy.dialects.postgresql import JSONB
 from app.core.database.session import current_connection
 from app.core.exports import csv
 from app.core.exports.charts import Chart
-from app.core.exports.report_layout import Paper
 from app.core.exports.streaming import MIMETYPES, Download, start_eagerly
-from app.core.exports.table import Column, ColumnType, Table
+from app.core.exports.table import Column, ColumnType, Paper, Table
 from app.core.lib import local_time
 from app.identity.models import User
 from app.pengingat.ledger import history
@@ -147,7 +146,7 @@ def _columns(sums: sa.Subquery) -> tuple[Column, ...]:
     percent = sa.cast(history.share(done, judged), sa.Numeric(4, 1))
     return (
         Column("judul", sums.c.judul, label="Pengingat", share=3),
-        Column("tipe", sums.c.tipe, ColumnType.NAME, "Jenis", 0.9),
+        Column("tipe", sums.c.tipe, label="Jenis", share=0.9),
         Column("due", sa.func.sum(sums.c.due), ColumnType.NUMBER, "Jadwal", 0.9),
         Column("done", done, ColumnType.NUMBER, "Dilakukan", 1.1),
         Column("skipped", skipped, ColumnType.NUMBER, "Dilewati"),

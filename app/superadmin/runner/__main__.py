@@ -269,7 +269,7 @@ def collect(rows: ResultRows, result: QueryResult) -> None:
 def write_csv(rows: ResultRows | None, out: BinaryIO) -> None:
     """Write all rows as CSV in chunks, with a byte-order mark and escaped formulas."""
     buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
+    writer = csv.writer(buffer)
     buffer.write("\ufeff")
     if rows is not None:
         writer.writerow([guarded(name) for name in rows.names])

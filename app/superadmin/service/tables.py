@@ -44,11 +44,8 @@ MAX_CELL = 10_000
 #: If a table has at least this many estimated rows, the total is the estimate, because counting takes too long.
 MAX_COUNTED = 5_000_000
 
-KINDS = {
-    **dict.fromkeys((20, 21, 23, 26, 700, 701, 1700), ColumnType.NUMBER),
-    16: ColumnType.FLAG,
-    1184: ColumnType.TIME,
-}
+#: Type OIDs of numbers. In the export, an apostrophe never precedes a negative number.
+NUMBERS = (20, 21, 23, 26, 700, 701, 1700)
 
 #: A partitioned table stores no rows itself, so its rows and bytes are the sums of its partitions.
 _TABLES = sa.text(
@@ -169,9 +166,8 @@ def export(name: str, by: Caller) -> Download:
     table = _table(name)
     columns = []
     for column in table.columns:
-        kind = ColumnType.TEXT if table.is_secret(column) else KINDS.get(column.type_oid, ColumnType.TEXT)
-        value = table.value(column)
-        columns.append(Column(column.name, sa.cast(value, sa.Text) if kind is ColumnType.TEXT else value, kind))
+        kind = ColumnType.NUMBER if column.type_oid in NUMBERS else ColumnType.TEXT
+        columns.append(Column(column.name, sa.cast(table.value(column), sa.Text), kind))
     source = sa.select(sa.text("1")).select_from(table.selectable).order_by(*table.order)
     chunks = start_eagerly(csv.stream(Table(tuple(columns), source)))
     audit.record(by, audit.AuditAction.EXPORT, f"table:{table.name}", format="csv")
