@@ -1,0 +1,149 @@
+"""Edits of a reminder while one of its times is due. An edit cancels only times that lie ahead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.notifications.models import Delivery
+from app.pengingat import jobs
+from tests.helpers.client import Client
+from tests.notifications.deliveries import words_of
+from tests.pengingat.answering import Reminder
+from tests.pengingat.ledgers import Time, caregiver_of, ledger, waiting
+
+DUE = "02 12:00 1"
+DUE_AT = "2026-03-02T12:00:00Z"
+
+
+def dose(jam: str, jumlah: float = 1) -> dict[str, Any]:
+    return {"jam": jam, "jumlah": jumlah, "satuan": "tablet"}
+
+
+def with_doses(obat: dict[str, Any], *doses: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    return {**obat["details"], "frekuensi": len(doses), "jadwal": list(doses), **fields}
+
+
+EDITS = (
+    "another dose is moved",
+    "the due dose is moved",
+    "the due dose is removed",
+    "temporary doses",
+    "a later first day",
+    "an earlier last day",
+    "another time zone",
+    "another type",
+)
+
+
+def edits(obat: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the body of each kind of change that sets a new schedule."""
+    temporary = {"mulai": "2026-03-02", "selesai": "2026-03-05", "jadwal": [dose("21:00"), dose("11:00")]}
+    return {
+        "another dose is moved": {"details": with_doses(obat, dose("01:00"), dose("12:00", 0.5))},
+        "the due dose is moved": {"details": with_doses(obat, dose("00:00"), dose("13:00", 0.5))},
+        "the due dose is removed": {"details": with_doses(obat, dose("00:00"))},
+        "temporary doses": {"details": {**obat["details"], "jadwal_sementara": temporary}},
+        "a later first day": {"details": {**obat["details"], "mulai": "2026-03-04"}},
+        "an earlier last day": {"details": {**obat["details"], "selesai": "2026-03-01"}},
+        "another time zone": {"timezone": "Asia/Jayapura"},
+        "another type": {"tipe": "makan", "details": {"sarapan": {"jam": "23:00"}}},
+    }
+
+
+@pytest.fixture(params=EDITS)
+def edit(request: pytest.FixtureRequest, obat: dict[str, Any]) -> dict[str, Any]:
+    return edits(obat)[request.param]
+
+
+@pytest.fixture
+def due(metformin: Reminder, moment: Time) -> Reminder:
+    """Return a medicine whose dose fell due ten minutes ago, at 12:00 UTC."""
+    moment.move(hours=11, minutes=10)
+    return metformin
+
+
+def first_text() -> str:
+    """Return the text of the message that is due first, or an empty string if it has none any more."""
+    first = sa.select(Delivery).filter_by(channel="messaging").order_by(Delivery.due_at).limit(1)
+    return str(words_of(db.session.scalars(first).one()).get("text", ""))
+
+
+def put(client: Client, due: Reminder, body: dict[str, Any], query: str = "") -> None:
+    answer = client.put(f"/pengingat/{due.id}{query}", body)
+    assert answer.status_code == 200, answer.json
+
+
+def test_a_due_dose_stays_open_after_an_edit(due: Reminder, edit: dict[str, Any]) -> None:
+    put(due.client, due, edit)
+    assert ledger()[0] == f"{DUE} pending"
+    assert due.say("done").json["due_at"] == DUE_AT
+    assert due.say("done", due_at=DUE_AT).status_code == 200
+
+
+def test_the_message_of_a_due_dose_is_still_sent_after_an_edit(due: Reminder, edit: dict[str, Any]) -> None:
+    put(due.client, due, edit)
+    assert waiting()[0] == "02 12:00"
+    assert "pukul " in first_text()
+
+
+def test_a_dose_that_was_removed_is_named_by_its_title_and_takes_no_stock(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
+    created = siti.post("/pengingat/obat", obat).json
+    reminder = Reminder(siti, created["id"])
+    moment.move(hours=11, minutes=10)
+    put(siti, reminder, {"details": with_doses(obat, dose("00:00"), persediaan={"sisa": 10})})
+    assert first_text() == "Halo Siti, waktunya Obat diabetes pukul 19.00 WIB."
+    assert reminder.say("done").json["due_at"] == DUE_AT
+    assert siti.get(f"/pengingat/{reminder.id}").json["details"]["persediaan"]["sisa"] == 10
+
+
+def test_times_ahead_are_cancelled_by_an_edit(due: Reminder, obat: dict[str, Any]) -> None:
+    put(due.client, due, {"details": with_doses(obat, dose("01:00"), dose("12:00", 0.5))})
+    assert "03 00:00 0 void" in ledger()
+    assert waiting() == ["02 12:00", "03 01:00", "03 12:00"]
+
+
+def test_an_edit_by_a_caregiver_keeps_a_due_dose_open(
+    due: Reminder, siti: Client, client: Client, obat: dict[str, Any]
+) -> None:
+    caregiver = client.as_(caregiver_of(siti.id, "manage"))
+    put(caregiver, due, {"details": with_doses(obat, dose("01:00"), dose("12:00"))}, f"?patient_id={siti.id}")
+    assert ledger()[0] == f"{DUE} pending"
+
+
+def test_a_missed_dose_of_yesterday_is_not_answered_instead_of_the_due_one(
+    metformin: Reminder, moment: Time, obat: dict[str, Any]
+) -> None:
+    moment.move(hours=13)
+    jobs.miss_overdue()
+    moment.move(hours=10, minutes=10)
+    put(metformin.client, metformin, {"details": with_doses(obat, dose("00:00"), dose("13:00"))})
+    assert metformin.say("done").json["due_at"] == "2026-03-03T00:00:00Z"
+    assert ledger()[0] == f"{DUE} missed"
+
+
+@pytest.mark.parametrize(
+    "offsets", [[{"offset": "1h"}], []], ids=["the notice is removed", "the notice is at the visit"]
+)
+def test_a_due_notice_of_a_visit_stays_open_after_an_edit(
+    siti: Client, moment: Time, kontrol: dict[str, Any], offsets: list[dict[str, str]]
+) -> None:
+    visit = Reminder(siti, siti.post("/pengingat", kontrol).json["id"])
+    moment.move(hours=2, minutes=5)
+    put(siti, visit, {"details": {**kontrol["details"], "reminder_offsets": offsets}})
+    assert ledger()[0] == "02 03:00 1d pending"
+    assert visit.say("done").json["slot"] == "1d"
+
+
+def test_a_due_session_without_a_repeat_stays_open_if_it_is_moved(siti: Client, moment: Time) -> None:
+    sent = {"tipe": "terapi", "judul": "Fisioterapi", "waktu": "2026-03-02T03:00:00Z", "details": {}}
+    session = Reminder(siti, siti.post("/pengingat", sent).json["id"])
+    moment.move(hours=2, minutes=5)
+    put(siti, session, {"waktu": "2026-03-03T03:00:00Z"})
+    assert ledger() == ["02 03:00 0 pending", "03 03:00 0 pending"]
+    assert session.say("done").json["due_at"] == "2026-03-02T03:00:00Z"
