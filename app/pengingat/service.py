@@ -178,8 +178,7 @@ def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) 
     pengingat.tipe, pengingat.timezone, pengingat.details = tipe, zone, details
     if before != after:
         _set_schedule(pengingat, after, start, now)
-        outbox.cancel(upcoming.about(pengingat.id), [upcoming.KIND])
-        statements.void(pengingat.id)
+        statements.void_coming(pengingat.id, now)
     elif tipe != Tipe.OBAT and start is not None:
         pengingat.first_at = start
     stock.track(pengingat, now)

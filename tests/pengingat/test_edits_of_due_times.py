@@ -8,6 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
+from app.identity.models import User
 from app.notifications.models import Delivery
 from app.pengingat import jobs
 from tests.helpers.client import Client
@@ -111,7 +112,7 @@ def test_times_ahead_are_cancelled_by_an_edit(due: Reminder, obat: dict[str, Any
 def test_an_edit_by_a_caregiver_keeps_a_due_dose_open(
     due: Reminder, siti: Client, client: Client, obat: dict[str, Any]
 ) -> None:
-    caregiver = client.as_(caregiver_of(siti.id, "manage"))
+    caregiver = client.as_(db.session.get_one(User, caregiver_of(siti.id, "manage")))
     put(caregiver, due, {"details": with_doses(obat, dose("01:00"), dose("12:00"))}, f"?patient_id={siti.id}")
     assert ledger()[0] == f"{DUE} pending"
 

@@ -97,6 +97,11 @@ def void(reminder_id: int, *which: sa.ColumnElement[bool]) -> None:
     )
 
 
+def void_coming(reminder_id: int, now: datetime) -> None:
+    """Cancel the pending occurrences of a reminder that fall due after `now`. Earlier ones can still be answered."""
+    void(reminder_id, _rows.due_at > now)
+
+
 def void_all(user_id: int) -> None:
     """Cancel the pending occurrences of all reminders of a person: set their state to `void`."""
     _update({"state": OccurrenceState.VOID}, _rows.user_id == user_id, _rows.state == OccurrenceState.PENDING)

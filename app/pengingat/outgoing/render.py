@@ -6,7 +6,7 @@ An occurrence is one due time of a reminder.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Self
 
@@ -27,7 +27,6 @@ from app.pengingat.ledger import tokens, upcoming
 from app.pengingat.models import Occurrence, OccurrenceState, Pengingat
 from app.pengingat.outgoing import shared_links, texts
 from app.pengingat.outgoing.texts import Recipient
-from app.pengingat.timetable.plans import doses_on
 from app.pengingat.timetable.tipe import Tipe
 
 #: States of an occurrence in which its message is still sent. `MISSED` is included, because the answer `done` is
@@ -99,17 +98,12 @@ class _OccurrenceDetails:
 
     def must_be_sent(self, delivery: Claimed) -> bool:
         """Return whether the message must be sent. Return False if the occurrence is answered, cancelled or snoozed."""
-        row, slot = self.occurrence, self.occurrence.slot
-        if row.state not in ASKED or (self.is_snoozed and _may_be_overtaken(delivery)):
-            return False
-        if self.pengingat.tipe != Tipe.OBAT:
-            return True
-        return slot.isdigit() and int(slot) < len(
-            doses_on(self.pengingat.details, self.pengingat.schedule, row.due_at)
-        )  # an edit may have removed this dose
+        return self.occurrence.state in ASKED and not (self.is_snoozed and _may_be_overtaken(delivery))
 
     def words(self, delivery: Claimed) -> Words:
         due = upcoming.due_of(self.occurrence)
+        if self.occurrence.tipe != self.pengingat.tipe or not self.pengingat.schedule.has_slot(due.slot):
+            due = replace(due, slot=texts.REMOVED)
         if delivery.channel == Channel.MESSAGING:
             again = is_repeat(delivery)
             return texts.payload(self.pengingat, due, self.recipient, tokens.link_token_of(self.token), again=again)

@@ -30,6 +30,8 @@ MEALS = {
     "selingan": "makan selingan",
 }
 NUTRIENTS = ("karbohidrat", "protein", "lemak", "vitamin", "serat")
+#: Slot of a due time whose dose, meal, session or notice an edit has removed. The text then has only the title.
+REMOVED = ""
 LEADS = {"1h": "1 jam lagi", "1d": "besok"}
 
 #: Instructions for an answer by message, to one reminder or to a numbered list. They are used only if the message
@@ -92,7 +94,7 @@ class ReminderParts(TypedDict):
     the parts.
     """
 
-    #: Type of the reminder. Empty if the message contains reminders of several types.
+    #: Type of the reminder. Empty if the message has reminders of several types, or if the text is only a title.
     tipe: str
     #: First name of the reader. It may be empty.
     name: str
@@ -111,7 +113,7 @@ def payload(
     plain, link = message(pengingat, due, recipient, again=again), tokens.link_of(token)
     title = _title(pengingat, plain, recipient)
     parts: ReminderParts = {
-        "tipe": pengingat.tipe,
+        "tipe": "" if due.slot == REMOVED else pengingat.tipe,
         "name": recipient.short_name,
         "sentence": _lead(again=again) + _sentence(pengingat, due, recipient) + title,
         "token": token,
@@ -242,6 +244,8 @@ def _sentence(pengingat: Pengingat, due: Due, recipient: Recipient) -> str:
     local = due.occurrence.astimezone(pengingat.zone)
     at = f"pukul {clock_time(local)}"
     details, line = pengingat.details, recipient.line
+    if due.slot == REMOVED:
+        return f"waktunya {without_addresses(pengingat.judul) or 'pengingat'} {at}."
     match Tipe(pengingat.tipe):
         case Tipe.OBAT:
             dose = doses_on(pengingat.details, pengingat.schedule, due.occurrence)[int(due.slot)]

@@ -160,6 +160,12 @@ class Schedule:
             for period in self.active_periods()
         )
 
+    def has_slot(self, name: str) -> bool:
+        """Return whether the schedule has a slot, or a notice before `single_at`, with this name."""
+        if self.single_at is not None:
+            return name in (self.lead_offsets or (AT_ONCE,))
+        return any(slot.name == name for slot in (*self.slots, *(self.temporary.slots if self.temporary else ())))
+
     def is_over(self, now: datetime) -> bool:
         """Return whether there is no due time after `now`."""
         if self.single_at is not None:
