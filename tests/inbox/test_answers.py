@@ -518,3 +518,11 @@ def test_a_web_address_in_a_user_name_is_not_sent_in_a_reply(phone: Phone, sent:
     assert said.text is not None
     assert "promo" not in said.text
     assert "jahat" not in said.text
+
+
+def test_not_yet_takes_no_answer_back_after_a_withdrawn_consent(phone: Phone, sent: Sent, siti: Client) -> None:
+    (row,) = sent("Metformin")
+    phone.write("SUDAH")
+    assert siti.put("/profile/persetujuan", {"health_data": False}).status_code == 200
+    assert "menarik persetujuan" in str(phone.write("BELUM").text)
+    assert state(row) == "done"

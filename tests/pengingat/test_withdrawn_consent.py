@@ -1,0 +1,76 @@
+"""Answers and messages after a person has withdrawn the consent to health data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db, unit_of_work
+from app.identity import consents
+from app.identity.consents import ConsentSource, Purpose
+from app.notifications.models import Delivery
+from tests.helpers.client import Client, assert_error
+from tests.notifications.deliveries import words_of
+from tests.pengingat.answering import Reminder
+from tests.pengingat.ledgers import Time, ledger, waiting
+from tests.pengingat.links import tap
+
+
+def withdraw(user_id: int) -> None:
+    """Record the withdrawal, but cancel nothing, as if the messages were planned at the same moment."""
+    with unit_of_work():
+        consents.record(user_id, {Purpose.HEALTH_DATA: False}, ConsentSource.APP)
+
+
+@pytest.fixture
+def answered(metformin: Reminder, siti: Client, moment: Time) -> Reminder:
+    """Return a medicine that was answered before the person withdrew the consent."""
+    moment.move(hours=11, minutes=5)
+    metformin.say("done")
+    assert siti.put("/profile/persetujuan", {"health_data": False}).status_code == 200
+    return metformin
+
+
+@pytest.mark.parametrize("status", ["undo", "skipped", "done"])
+def test_no_answer_is_changed_after_a_withdrawn_consent(answered: Reminder, status: str) -> None:
+    assert_error(answered.say(status), 409, "consent_withdrawn")
+    assert ledger()[0] == "02 12:00 1 done"
+    assert waiting() == []
+
+
+def test_an_undo_of_a_visit_plans_nothing_after_a_withdrawn_consent(
+    siti: Client, moment: Time, kontrol: dict[str, Any]
+) -> None:
+    visit = Reminder(siti, siti.post("/pengingat", kontrol).json["id"])
+    moment.move(hours=2, minutes=5)
+    siti.put(f"/pengingat/{visit.id}", {"is_done": True})
+    siti.put("/profile/persetujuan", {"health_data": False})
+    assert_error(visit.say("undo"), 409, "consent_withdrawn")
+    assert waiting() == []
+
+
+def test_a_link_changes_no_answer_after_a_withdrawn_consent(client: Client, token: str, siti: Client) -> None:
+    tap(client, token, "done")
+    siti.put("/profile/persetujuan", {"health_data": False})
+    assert_error(client.post(f"/konfirmasi/{token}", {"status": "skipped"}), 409, "consent_withdrawn")
+    page = tap(client, token, "skipped")
+    assert page.status_code == 409
+    assert "menarik persetujuan" in page.text
+    assert ledger()[0] == "02 12:00 1 done"
+
+
+def test_no_reminder_snooze_or_repeat_is_sent_after_a_withdrawn_consent(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
+    details = {**obat["details"], "ingatkan_ulang_menit": 15}
+    reminder = Reminder(siti, siti.post("/pengingat/obat", {**obat, "details": details}).json["id"])
+    moment.move(hours=11, minutes=5)
+    reminder.say("snooze")
+    withdraw(siti.id)
+    rows = db.session.scalars(sa.select(Delivery).filter_by(kind="reminder", state="pending")).all()
+    assert (
+        {":snooze1" in row.dedupe_key for row in rows} == {":again" in row.dedupe_key for row in rows} == {True, False}
+    )
+    assert [words_of(row) for row in rows] == [{}] * len(rows)
