@@ -1,11 +1,12 @@
 """Answers to occurrences from all channels: application, web link, push, message and caregiver.
 
-An occurrence is one due time of a reminder, and a row of the ledger (table `occurrences`). An answer runs three SQL
+An occurrence is one due time of a reminder, and a row of the ledger (table `occurrences`). An answer runs four SQL
 statements:
 
 1. Lock the person and the reminders.
-2. Read the ledger rows around the present time.
-3. Write the ledger, the outbox and the reminders.
+2. Check the consent to health data.
+3. Read the ledger rows around the present time.
+4. Write the ledger, the outbox and the reminders.
 
 A late answer runs one more statement, which creates alerts to caregivers. An undo runs several more.
 """

@@ -15,7 +15,8 @@ from app.core.database import db_time
 from app.core.database.prepared import PreparedStatement, generic
 from app.core.database.session import db
 from app.core.errors import NotFound
-from app.identity import erasure
+from app.identity import consents, erasure
+from app.identity.consents import Purpose
 from app.identity.models import User
 from app.notifications.models import Delivery, DeliveryState
 from app.pengingat.ledger.statements import Row
@@ -87,6 +88,8 @@ _lock_many = PreparedStatement(
 def lock_own_many(user_id: int, pengingat_ids: Collection[int], only_dependent: bool = False) -> LockedReminders:
     """Lock this person's reminders with these ids, in one statement. Raise `NotFound` if there are none.
 
+    Raise `ConsentWithdrawn` if the person has withdrawn the consent to health data.
+
     With `only_dependent`, also raise `NotFound` if the person is not a dependent any more, or is deleted.
 
     The person's row is locked first, then the reminders in the order of their ids. The deletion of a person uses the
@@ -96,6 +99,7 @@ def lock_own_many(user_id: int, pengingat_ids: Collection[int], only_dependent: 
     rows = _lock_many.rows(db.session.connection(), values)
     if not rows:
         raise NotFound(NOT_FOUND)
+    consents.check(user_id, Purpose.HEALTH_DATA)
     reminders = [Pengingat(**dict(zip(_COLUMNS, row, strict=False))) for row in rows]
     by_id = {each.id: each for each in reminders}
     return LockedReminders(by_id, rows[0][-1], {id_: _state(each) for id_, each in by_id.items()})

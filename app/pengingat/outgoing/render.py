@@ -53,12 +53,18 @@ _details = PreparedStatement(
     .join(Pengingat, Pengingat.id == Occurrence.reminder_id)
     .join(User, User.id == Pengingat.user_id)
     .join(_receiver, _receiver.id == dependents.RECEIVER_ID)
-    .where(Occurrence.id == sa.any_(sa.bindparam("ids", type_=ARRAY(sa.BigInteger))))
+    .where(
+        Occurrence.id == sa.any_(sa.bindparam("ids", type_=ARRAY(sa.BigInteger))),
+        ~consents.is_withdrawn(User.id, Purpose.HEALTH_DATA),
+    )
 )
 
 
 def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return the texts of reminders by delivery id. Leave out reminders that were answered, snoozed or deleted."""
+    """Return the texts of reminders by delivery id. Leave out reminders that were answered, snoozed or deleted.
+
+    Also leave out reminders of people who have withdrawn the consent to health data.
+    """
     with autocommit() as connection:
         rows = _details.rows(connection, {"ids": [each.occurrence_id for each in deliveries]})
     details = {values[4]: _OccurrenceDetails.of(*values) for values in rows}
