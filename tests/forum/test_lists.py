@@ -28,16 +28,14 @@ def test_the_list_is_filtered_by_category(client: Client, siti: Client) -> None:
     assert client.get(f"/forum/threads?category_id={category_id()}").headers["X-Total-Count"] == "1"
 
 
-def test_pages_have_the_total_count_and_links_to_other_pages(client: Client, siti: Client) -> None:
+def test_pages_have_the_total_count_and_a_link_to_the_next_page(client: Client, siti: Client) -> None:
     written = [write_thread(siti)["id"] for _ in range(5)][::-1]
     response = client.get("/forum/threads?page=2&per_page=2")
     assert [row["id"] for row in response.json] == written[2:4]
     assert response.headers["X-Total-Count"] == "5"
-    links = response.headers["Link"]
-    for page, rel in ((1, "first"), (1, "prev"), (3, "next"), (3, "last")):
-        assert f'/api/forum/threads?page={page}&per_page=2>; rel="{rel}"' in links
+    assert response.headers["Link"] == '</api/forum/threads?page=3&per_page=2>; rel="next"'
     beyond = client.get("/forum/threads?page=9&per_page=2")
-    assert (beyond.json, beyond.headers["X-Total-Count"]) == ([], "5")
+    assert (beyond.json, beyond.headers["X-Total-Count"], beyond.headers.get("Link")) == ([], "5", None)
 
 
 def test_paging_by_the_last_id_returns_each_thread_once(client: Client, siti: Client) -> None:
