@@ -103,7 +103,7 @@ def test_the_chat_names_the_ambulance_of_the_province(app: Flask, admin: Client)
         (("Ibu saya pingsan!",), "emergency"), (("sesaaak nafas",), "emergency"),
         (("Bapak tdk sadarkan diri",), "emergency"),
         (("saya mau bunuh diri",), "crisis"), (("Ibu pingsan, saya ingin mati",), "crisis"),
-        (("Ibu pingsan", "ingin mati"), "crisis"), (("overdosis saja",), "crisis"), (("saya overdosis",), "emergency"),
+        (("Ibu pingsan", "ingin mati"), "crisis"), (("overdosis saja",), "emergency"), (("sakit dada",), "emergency"),
         (("sudah minum",), None), (("sadar diri",), None), ((), None),
     ],
 )  # fmt: skip

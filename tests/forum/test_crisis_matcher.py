@@ -37,23 +37,39 @@ CRIES = (
     "bunuh d1r1", "pen9en mati", "íngin máti", "𝓲𝓷𝓰𝓲𝓷 𝓶𝓪𝓽𝓲", "in\u200bgin ma\u00adti", "ｉｎｇｉｎ ｍａｔｉ",
     "😭 ingin mati 😭",
     "bunuh_diri", "#bunuhdiri", "\"ingin mati\"",
+    # a thing, an animal or a way of life beside the phrase
+    "Aku ingin mati. HP sudah aku matikan, jangan cari aku.", "Saya ingin mati. Air mata saya sudah habis.",
+    "Tiap naik motor ingin mati rasanya", "Malam ini di mobil ingin mati rasanya", "aku capek hidup. Susah sekali.",
+    "Minum obat kutu, ingin mati", "Lampu kumatikan. Ingin mati", "ingin mati total", "capek hidup miskin",
+    "hp saya mau mati", "biar nyamuk cepat mati saja", "ingin mati-matian belajar", "tidak ingin hidup boros",
+    # a negation that does not stand right before the phrase
+    "Aku tidak. Ingin mati.", "Tidak! Bunuh diri saja.", "tidak, ingin mati", "Belum\nmau mati",
+    "tidak saya ingin mati", "jangan bu, bunuh diri", "bukan saja ingin mati", "jangan jangan ingin mati",
+    "jangan-jangan bunuh diri", "jgn2 bunuh diri", "tidak ingin mati. Ah, ingin mati",
+    # left-out words
+    "ingin sekali banget mati", "mau rasanya mati", "capek banget hidup", "ingin pak mati", "bunuh diri saja",
+    "saya mati saja", "mati saja saya", "mati aja gue", "bunuh aku",
+    # the other phrases
+    "ingin meninggal", "ingin udahan", "pengen nyusul ibu", "ingin menyusul almarhum", "ujungnya mati",
+    "kenapa saya tidak mati", "tidak bangun lagi", "gak mau bangun lagi", "kalau besok saya tidak ada",
+    "kesel hidup", "tidak kuat lagi hidup", "biar selesai semua", "cabut nyawa", "lompat ke sungai",
+    "minum obat sebanyak-banyaknya", "potong nadi", "takut pulang", "tidak ada alasan untuk hidup", "bakar diri",
     # mixed languages
     "I want to die", "suicide", "self harm lagi", "self-harm", "selfharm", "kill myself",
     "sudah tidak tahan, want to die",
 )  # fmt: skip
 
 NO_CRIES = (
-    # dead things, power cuts and idioms
+    # dead things, power cuts and idioms, without a phrase of the list
     "Semalam mati lampu.", "Kaki saya mati rasa", "Tangan kiri mati rasa sejak seminggu", "Mati listrik dua jam",
-    "Alatnya mati total", "Jam dinding mati", "HP saya mati", "hp saya mau mati", "baterai mau mati aja",
-    "Lampunya mau mati saja", "ikan saya mau mati", "tanaman mau mati saja", "Kipas angin mati",
+    "Alatnya mati total", "Jam dinding mati", "HP saya mati", "mati lampu", "mati rasa",
+    "ayam saya mati", "takut mati", "tidak ingin mati", "Kipas angin mati",
     "Mesinnya mati langkah", "Mati gaya di rumah sakit", "Setengah mati saya mencarinya", "Harga mati",
-    "Cinta mati pada sepak bola", "Belajar mati-matian", "ingin mati-matian belajar", "Hidup segan mati tak mau",
-    "Sumber air mati", "Mati suri", "Tidak ingin mati lampu lagi", "ingin mati lampu ini cepat selesai",
+    "Cinta mati pada sepak bola", "Belajar mati-matian", "Hidup segan mati tak mau",
+    "Sumber air mati", "Mati suri", "Tidak ingin mati lampu lagi",
     "jangan mau mati rasa berkepanjangan", "Sel kulit mati", "Jaringan mati harus dibersihkan",
     "Mata ikan dan kulit mati", "Mati satu tumbuh seribu", "Semut mati semua", "Bayi lahir mati di desa kami",
-    "Angka mati karena jantung", "Pajak mati motor saya", "biar nyamuk cepat mati saja",
-    "supaya kuman cepat mati saja",
+    "Angka mati karena jantung", "Pajak mati motor saya",
     # fear of death
     "Saya takut mati", "Saya tidak ingin mati", "aku gak mau mati", "gue ga pengen mati muda", "belum mau mati",
     "Apakah saya akan mati?", "Ayah saya mati karena stroke", "Apakah diabetes bisa bikin mati?",
@@ -64,7 +80,8 @@ NO_CRIES = (
     # harmless uses of the words diri, hidup, akhir and bunuh
     "Percaya diri", "diri sendiri", "Menjaga diri", "Sayangi dirimu", "Tahu diri", "Merawat diri sendiri",
     "Bunuh kuman", "Membunuh bakteri", "Antibiotik pembunuh kuman", "dibunuh", "Kehidupan baru", "hidup sehat",
-    "ingin hidup sehat", "Semangat hidup!", "Gaya hidup", "Tidak ingin hidup boros", "Akhir pekan",
+    "ingin hidup sehat", "Semangat hidup!", "Gaya hidup", "jangan bunuh diri", "bukan bunuh diri",
+    "gk ingin  mati", "Akhir pekan",
     "akhiri obrolan ini", "Akhirnya sembuh", "Sakit hati", "sakit diri saya kambuh",
     # harmless uses of the words gantung, potong, minum and others
     "Gantung baju", "Infus digantung", "Potong kuku", "potong rambut", "Sayat bawang", "Iris tipis", "Minum obat",

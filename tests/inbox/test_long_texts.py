@@ -30,6 +30,12 @@ def test_danger_is_detected_in_a_long_fonnte_message(provider: Client, siti: Cli
     assert rows()[0].payload["danger"] == "crisis"
 
 
+def test_danger_is_detected_at_the_end_of_the_longest_possible_message(provider: Client, siti: Client) -> None:
+    text = f"{'x ' * 32_000} {CRISIS}"
+    post_fonnte(provider, "message", fonnte_message(text, sender=str(siti.user.phone)[1:]))
+    assert rows()[0].payload["danger"] == "crisis"
+
+
 def test_a_long_text_without_danger_is_shortened_and_not_flagged(provider: Client, siti: Client) -> None:
     post_whatsapp(provider, whatsapp(heard(messages=[message("sudah " * 500)])))
     (row,) = rows()
