@@ -93,12 +93,11 @@ def handle(row: Inbound) -> str:
     sender, asked = _sender(row.phone, _wrote_at(row)), Conversation()
     budget = limits.budget(row.phone)
     danger = row.payload.get("danger") or crisis.kind_of(row.text or "")
-    if danger == limits.CRISIS:  # answer a crisis first, because an error below must not prevent the answer
+    # Answer danger first, because an error below must not prevent the answer. An unknown sender gets help in a crisis.
+    if danger == limits.CRISIS or (danger == limits.EMERGENCY and sender):
         return _send_answer(row, row.phone, _help(danger, sender), budget)
     if sender:
         asked = message_answers.read(sender.user_id, wrote_at=sender.wrote_at, quoted=_quoted(row))
-    if danger == limits.EMERGENCY and sender and _is_emergency(row, asked):
-        return _send_answer(row, row.phone, _help(danger, sender), budget)
     reply = _apply(row, row.phone, sender, asked, budget)
     return _send_answer(row, row.phone, reply, budget) if reply else UNKNOWN_SENDER
 
@@ -187,15 +186,6 @@ def _wrote_at(row: Inbound) -> datetime:
     """Return when the message was written. Use the time of receipt if the provider's timestamp is implausible."""
     said_at = _said_at(row)
     return said_at if row.received_at - LATEST <= said_at <= row.received_at else row.received_at
-
-
-def _is_emergency(row: Inbound, asked: Conversation) -> bool:
-    """Return whether a text reports an emergency. Ignore the names of the user's reminders.
-
-    For example, "obat sesak napas" (medicine for breathlessness) may be the name of a medicine.
-    """
-    text = reading.without_names(row.text or "", asked.names)
-    return "danger" in row.payload or crisis.kind_of(text) == limits.EMERGENCY
 
 
 def _help(danger: str, sender: MessageAuthor | None) -> MessageReply:

@@ -170,13 +170,6 @@ def read_reaction(emoji: str) -> Word:
     return Word.DONE if shown <= words.DONE_EMOJI else Word.OK if shown <= words.OK_EMOJI else Word.UNKNOWN
 
 
-def without_names(text: str, names: Iterable[str]) -> str:
-    """Return the words of a text, without the words of these names."""
-    parts = _parts(_plain(text))
-    inside = {at for span in _spans(parts, map(_name, names)) for at in span}
-    return " ".join(part.word for at, part in enumerate(parts) if at not in inside)
-
-
 # --- words ----------------------------------------------------------------------------------------------------------
 
 

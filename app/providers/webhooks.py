@@ -17,8 +17,8 @@ import orjson
 
 from app.core.lib import local_time
 
-#: Maximum characters of a person's message, and of any other text. A WhatsApp message has at most 4,096 characters.
-MAX_TEXT, MAX_NAME = 20_000, 200
+#: Maximum characters of a person's message, and of any other text. A WhatsApp message has at most 65,536 characters.
+MAX_TEXT, MAX_NAME = 65_536, 200
 #: Maximum bytes and maximum nesting depth of the stored payload of an event about our account.
 MAX_PAYLOAD, DEPTH = 16_000, 6
 

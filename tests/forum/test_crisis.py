@@ -10,10 +10,10 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db
-from app.forum import jobs, seed
+from app.forum import jobs
 from app.forum.jobs import repair
 from app.forum.models import ForumCase, ForumReply, ForumReport, ForumThread
-from app.forum.service import crisis
+from app.forum.service import crisis, crisis_phrases
 from app.notifications.broadcasts import fan_out
 from app.notifications.models import Broadcast, Delivery
 from tests.core.media.samples import plain
@@ -114,7 +114,7 @@ def test_a_crisis_phrase_takes_precedence_over_an_emergency_phrase(
 
 
 def test_every_seeded_emergency_phrase_is_an_emergency_and_not_a_crisis(app: Flask, statements: Statements) -> None:
-    assert {crisis.kind_of(f"Tolong, {phrase}.") for phrase in seed.EMERGENCIES} == {"emergency"}
+    assert {crisis.kind_of(f"Tolong, {phrase}.") for phrase in crisis_phrases.EMERGENCY} == {"emergency"}
     with statements.at_most(1):
         crisis.kind_of("Ibu pingsan", "stroke")
 

@@ -9,8 +9,8 @@ from flask import Flask
 from app.core.database.session import db
 from app.forum import seed
 from app.forum.models import CrisisPhrase
-from app.forum.seed import EMERGENCIES, PHRASES
 from app.forum.service.crisis_matcher import contains_phrase, is_too_general, plain
+from app.forum.service.crisis_phrases import CRISIS, EMERGENCY
 from tests.helpers.offenders import assert_none
 
 CRIES = (
@@ -100,7 +100,7 @@ def test_there_are_enough_samples_of_crisis_texts_and_harmless_texts() -> None:
 def test_every_crisis_sample_matches_a_seeded_phrase() -> None:
     def is_found(text: str) -> bool:
         return bool(
-            contains_phrase(PHRASES, text) and contains_phrase(PHRASES, "Judul", f"Halo semua.\n{text}\nTerima kasih.")
+            contains_phrase(CRISIS, text) and contains_phrase(CRISIS, "Judul", f"Halo semua.\n{text}\nTerima kasih.")
         )
 
     assert_none((f"{text!r}, read as {plain(text)!r}" for text in CRIES if not is_found(text)), "Not found:")
@@ -108,15 +108,15 @@ def test_every_crisis_sample_matches_a_seeded_phrase() -> None:
 
 def test_no_harmless_sample_matches_a_seeded_phrase() -> None:
     found = {
-        text: [phrase for phrase in PHRASES if contains_phrase([phrase], text)]
+        text: [phrase for phrase in CRISIS if contains_phrase([phrase], text)]
         for text in NO_CRIES
-        if contains_phrase(PHRASES, text)
+        if contains_phrase(CRISIS, text)
     }
     assert_none((f"{text!r} by {phrases}" for text, phrases in found.items()), "Found, but no cry for help:")
 
 
 def test_a_phrase_split_between_title_and_content_does_not_match() -> None:
-    assert not contains_phrase(PHRASES, "Apa yang ingin", "mati")
+    assert not contains_phrase(CRISIS, "Apa yang ingin", "mati")
 
 
 @pytest.mark.parametrize("phrase", ["mati", "MATI!", "m4ti", "modar", "", "!!", "di"])
@@ -125,7 +125,7 @@ def test_a_phrase_that_is_empty_or_only_a_common_word_is_too_general(phrase: str
 
 
 def test_no_seeded_phrase_is_too_general_or_a_duplicate() -> None:
-    seeded = (*PHRASES, *EMERGENCIES)
+    seeded = (*CRISIS, *EMERGENCY)
     assert not [phrase for phrase in seeded if is_too_general(plain(phrase))]
     assert len({plain(phrase) for phrase in seeded}) == len(seeded)
 
@@ -134,10 +134,10 @@ def test_the_seed_fills_an_empty_list_and_does_not_restore_deleted_phrases(app: 
     def phrases() -> set[str]:
         return set(db.session.scalars(sa.select(CrisisPhrase.phrase)))
 
-    assert phrases() == {*PHRASES, *EMERGENCIES}
+    assert phrases() == {*CRISIS, *EMERGENCY}
     db.session.execute(sa.delete(CrisisPhrase).where(CrisisPhrase.phrase != "ingin mati"))
     seed.seed()
-    assert phrases() == {"ingin mati", *EMERGENCIES}
+    assert phrases() == {"ingin mati", *EMERGENCY}
     db.session.execute(sa.delete(CrisisPhrase).where(CrisisPhrase.phrase.not_in(["ingin mati", "stroke"])))
     seed.seed()
     assert phrases() == {"ingin mati", "stroke"}

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from app.inbox import vocabulary as words
-from app.inbox.reading import CandidateTime, Context, Meaning, Word, read, read_reaction, without_names
+from app.inbox.reading import CandidateTime, Context, Meaning, Word, read, read_reaction
 from tests.helpers.offenders import assert_none
 from tests.inbox.sentences import ASKED_BACK, DONE, TABLE
 
@@ -293,7 +293,7 @@ def test_texts_without_an_open_reminder_have_their_expected_meaning(text: str, w
     assert (meaning.word, meaning.ids) == (word, ())
 
 
-# --- buttons, reactions, names --------------------------------------------------------------------------------------
+# --- buttons, reactions ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -324,11 +324,6 @@ def test_an_invalid_button_payload_falls_back_to_the_text(pressed: str) -> None:
 )  # fmt: skip
 def test_a_reaction_is_read_as_done_ok_or_unknown(emoji: str, word: Word) -> None:
     assert read_reaction(emoji) is word
-
-
-def test_reminder_names_are_removed_from_a_text() -> None:
-    assert without_names("sudah minum Obat Sesak Napas ya", ["Obat sesak napas"]) == "sudah minum ya"
-    assert without_names("saya sesak napas", ["Obat sesak napas"]) == "saya sesak napas"
 
 
 # --- random texts ---------------------------------------------------------------------------------------------------

@@ -1,14 +1,17 @@
 """Search for crisis phrases in texts. Before the search, other spellings and slang are replaced by one plain spelling.
 
 For example, `GUEEE PENGEN MATIII...` (slang for "I want to die") becomes `saya ingin mati`. A phrase matches whole
-words only. The word `mati` ("dead") alone is no phrase, because people also use it for a power cut (`mati lampu`).
+words only, also over punctuation. The word `mati` ("dead") alone is no phrase, because people also use it for a power
+cut (`mati lampu`). Only a negation right before a phrase cancels it. There are no other exceptions, because help that
+nobody needs costs less than a cry for help that is not found.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 #: Other spellings and slang forms of words, by the plain spelling that replaces them.
@@ -40,38 +43,23 @@ SPELLINGS = {
     "nadi": "nadiku urat",
     "semua": "semuanya smua smuanya",
     "dunia": "dunya",
+    "jangan": "jgn jangn jngan",
+    "bukan": "bkn bukn",
+    "belum": "blm blum belom blom",
+    "kalau": "kalo klo kl",
+    "banget": "bgt bngt",
+    "sekali": "skali",
 }  # fmt: skip
 
-#: Words that make a phrase harmless if they follow the phrase. The key is the last word of the phrase.
-#: Examples: `mati lampu` (power cut), `hidup hemat` (live thriftily).
-HARMLESS_AFTER = {
-    "mati": frozenset(
-        """
-        ac air airnya angin api gaya hp internet kiri kutu lampu lampunya langkah listrik listriknya matian mesin pajak
-        pucuk rasa sinyal suri syahid total tv wifi
-        """.split()  # noqa: SIM905  # shorter than a list
-    ),
-    "hidup": frozenset("berfoya boros hemat mewah miskin sehat sederhana susah".split()),  # noqa: SIM905
-}
+#: Words without meaning of their own. A phrase also matches if some of them stand between its words.
+LEFT_OUT = frozenset({"saya", "saja", "sekali", "banget", "rasanya", "bu", "pak", "kak", "dok"})
 
-#: Things and animals that can be dead or switched off. A phrase with `mati` does not match after one of these words.
-#: Only the two words directly before the phrase are compared.
-THINGS = frozenset(
-    """
-    ac aki anggrek ayam bakteri baterai batre bunga gulma hp ikan internet jam jamur jentik kecoa kipas komputer kompor
-    kulkas kuman kutu lampu laptop lilin listrik mesin mobil motor nyamuk pohon ponsel pompa radio rumput sel senter
-    sinyal tanaman tikus tv virus wifi
-    """.split()  # noqa: SIM905
-)
-
-#: Verbs for "want". A negation before them cancels the match: `tidak ingin mati` expresses fear.
-WISHES = frozenset({"ingin", "mau"})
+#: A phrase does not count if one of these words stands right before it: `tidak ingin mati` expresses fear.
 NEGATIONS = frozenset({"tidak", "bukan", "belum", "jangan"})
+#: Twice in a row, this word means "perhaps", so the phrase counts: `jangan jangan ingin mati`.
+PERHAPS = "jangan"
 
 DEATH = "mati"
-
-#: Number of characters before and after a phrase in which the search looks for words that make the phrase harmless.
-NEAR = 40
 
 #: Minimum characters of a phrase. Shorter phrases have too many meanings.
 MIN_PHRASE = 3
@@ -82,8 +70,23 @@ UNSEEN = frozenset({"Mn", "Me", "Cf"})
 _LETTERS_FOR_DIGITS = str.maketrans("013456789@$", "oieasgtbgas")
 _WORD = re.compile(r"[a-z0-9@$]+")
 _STRETCHED = re.compile(r"(.)\1+")
+#: A 2 after a word repeats the word: `bangun2`.
+_TWICE = re.compile(r"([a-z]+)2")
+#: Spaces on one line. Anything else between two words is punctuation.
+_BLANKS = re.compile(r"[^\S\n\r]*")
 #: Four or more single letters with separators: `m a t i`, `b.u.n.u.h`.
 _SPACED = re.compile(r"(?<![a-z0-9])[a-z](?:[\W_]{1,3}[a-z]){3,}(?![a-z0-9])")
+
+#: The words of phrases, by the first word of the phrase.
+_Phrases = Mapping[str, Sequence[tuple[str, ...]]]
+
+
+@dataclass(frozen=True)
+class _Word:
+    """A word in plain spelling. `is_negated` is true if a negation stands right before it."""
+
+    plain: str
+    is_negated: bool
 
 
 def _squeezed(word: str) -> str:
@@ -98,10 +101,43 @@ def plain(text: str) -> str:
 
     Plain words are in lower case and have no accents or repeated letters. Digits within words become letters.
     """
+    return " ".join(word.plain for word in _words(text))
+
+
+def contains_phrase(phrases: Iterable[str], *texts: str) -> bool:
+    """Return whether a text contains a phrase. Search all words, and then the words without those of `LEFT_OUT`."""
+    by_first = _by_first_word(tuple(phrases))
+    for text in texts:
+        words = _words(text)
+        if _is_in(words, by_first) or _is_in([word for word in words if word.plain not in LEFT_OUT], by_first):
+            return True
+    return False
+
+
+def is_too_general(phrase: str) -> bool:
+    """Return whether a plain phrase is too general: shorter than `MIN_PHRASE`, or `mati` alone."""
+    return len(phrase) < MIN_PHRASE or phrase == DEATH
+
+
+def _words(text: str) -> list[_Word]:
     text = unicodedata.normalize("NFKD", text).lower()
     text = "".join(character for character in text if unicodedata.category(character) not in UNSEEN)
     text = _SPACED.sub(lambda match: re.sub(r"[\W_]", "", match[0]), text)
-    return " ".join(_spelled(word) for word in _WORD.findall(text))
+    words: list[_Word] = []
+    end = 0
+    for match in _WORD.finditer(text):
+        is_next = _BLANKS.fullmatch(text, end, match.start()) is not None
+        twice = _TWICE.fullmatch(match[0])
+        for word in (twice[1], twice[1]) if twice else (match[0],):
+            words.append(_Word(_spelled(word), is_next and _ends_with_negation(words)))
+            is_next = True
+        end = match.end()
+    return words
+
+
+def _ends_with_negation(words: Sequence[_Word]) -> bool:
+    last = [word.plain for word in words[-2:]]
+    return bool(last) and last[-1] in NEGATIONS and last != [PERHAPS, PERHAPS]
 
 
 def _spelled(word: str) -> str:
@@ -111,41 +147,24 @@ def _spelled(word: str) -> str:
     return _ONE_SPELLING.get(word, word)
 
 
-@lru_cache(maxsize=2048)
-def plain_phrase(phrase: str) -> str:
-    """Return the phrase in plain spelling. Cache the result, because each post is compared with every phrase."""
-    return plain(phrase)
+@lru_cache(maxsize=8)
+def _by_first_word(phrases: tuple[str, ...]) -> _Phrases:
+    """Return the words of the phrases. Each phrase is also one word, for authors who write `bunuhdiri`.
 
-
-def contains_phrase(phrases: Iterable[str], *texts: str) -> bool:
-    plain_phrases = [plain_phrase(phrase) for phrase in phrases]
-    plain_texts = [f" {plain(text)} " for text in texts]
-    return any(_is_in(phrase, text) for text in plain_texts for phrase in plain_phrases)
-
-
-def is_too_general(phrase: str) -> bool:
-    """Return whether a plain phrase is too general: shorter than `MIN_PHRASE`, or `mati` alone."""
-    return len(phrase) < MIN_PHRASE or phrase == DEATH
-
-
-def _is_in(phrase: str, text: str) -> bool:
-    joined = phrase.replace(" ", "")
-    if joined != phrase and f" {joined} " in text:
-        return True  # the author left out the blanks: `bunuhdiri`
-    if phrase not in text:
-        return False
-    return any(_counts(phrase.split(), match) for match in re.finditer(rf"\b{re.escape(phrase)}\b", text))
-
-
-def _counts(words: list[str], match: re.Match[str]) -> bool:
-    """Return whether the match of a phrase counts. Words before or after the match may make the phrase harmless.
-
-    `words` are the words of the phrase.
+    The result is cached, because each post is compared with all phrases.
     """
-    start, end = match.span()
-    before, after = match.string[max(0, start - NEAR) : start].split()[-2:], match.string[end : end + NEAR].split()
-    if DEATH in words and any(word.removesuffix("nya") in THINGS for word in before):
-        return False
-    if after and after[0] in HARMLESS_AFTER.get(words[-1], ()):
-        return False
-    return not (words[0] in WISHES and before and before[-1] in NEGATIONS)
+    by_first: dict[str, list[tuple[str, ...]]] = {}
+    for phrase in phrases:
+        words = tuple(word.plain for word in _words(phrase))
+        for each in {words, (_squeezed("".join(words)),)}:
+            by_first.setdefault(each[0] if each else "", []).append(each)
+    return by_first
+
+
+def _is_in(words: Sequence[_Word], by_first: _Phrases) -> bool:
+    return any(
+        tuple(each.plain for each in words[at : at + len(phrase)]) == phrase
+        for at, word in enumerate(words)
+        if not word.is_negated
+        for phrase in by_first.get(word.plain, ())
+    )

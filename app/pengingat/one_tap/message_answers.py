@@ -176,11 +176,6 @@ class Conversation:
     #: True if the person quoted a reminder or reacted to a reminder.
     is_quoted: bool = False
 
-    @property
-    def names(self) -> list[str]:
-        """Return all names of reminders that an answer may use."""
-        return [name for group in (self.meant, *self.others) for time in group for name in time.names]
-
     def named(self, numbers: Iterable[int]) -> list[int]:
         """Return the ids of the occurrences with these numbers. Raise `NoSuchNumber` if a number is out of range."""
         chosen = list(numbers)
