@@ -18,6 +18,7 @@ from app.identity.models import User
 from app.inbox import jobs, texts
 from app.notifications import jobs as delivery_jobs
 from app.notifications.models import Delivery, DeliveryState, Inbound, InboundKind, Receipt
+from app.notifications.senders import numbers
 from dev.simulators import Server
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
@@ -62,7 +63,9 @@ def test_a_consent_change_records_that_it_came_by_message(phone: Phone, siti: Cl
     assert [tuple(row) for row in rows] == [("broadcasts", False, "message")]
 
 
-@pytest.mark.parametrize("text", ["mulia", "start", "ya", "ok", "mau", "saya mulai", "dimulai", "👍", "BANTUAN"])
+@pytest.mark.parametrize(
+    "text", ["mulia", "start", "ya", "saya mulai", "mulai besok saya minum", "mulai?", "👍", "BANTUAN"]
+)
 def test_a_text_other_than_start_does_not_opt_the_user_in(phone: Phone, siti: Client, text: str) -> None:
     phone.write("BERHENTI PENGINGAT")
     phone.write(text)
@@ -293,11 +296,27 @@ def test_cut_does_not_delete_another_users_caregiver_link(phone: Phone, siti: Cl
     assert caregivers() == [theirs]
 
 
-@pytest.mark.parametrize("text", ["putuskan", "putu", "cut", "PUTUSS asa"])
-def test_cut_is_accepted_only_as_the_first_word(phone: Phone, siti: Client, text: str) -> None:
+@pytest.mark.parametrize("text", ["putuskan", "putu", "cut", "putus asa", "putus obat 3 hari dok", "putus?"])
+def test_cut_is_accepted_only_as_the_whole_text(phone: Phone, siti: Client, text: str) -> None:
     link(siti.id, "Budi Santoso", hours=1)
     phone.write(text)
-    assert len(caregivers()) == (0 if text.startswith("PUTUSS") else 1)
+    assert len(caregivers()) == 1
+    phone.write("PUTUSS, kak")
+    assert caregivers() == []
+
+
+@pytest.mark.parametrize(
+    "text", ["berhenti minum obat", "stop darahnya keluar terus", "stop pengingat obat dulu", "stop?"]
+)
+def test_a_sentence_that_begins_with_stop_changes_no_preference(phone: Phone, siti: Client, text: str) -> None:
+    phone.write(text)
+    assert wishes(siti) == (True, True)
+
+
+def test_a_sentence_about_a_wrong_number_of_the_list_flags_no_phone_number(phone: Phone) -> None:
+    said = phone.write("salah nomor 1, harusnya nomor 2")
+    assert said.text != texts.WRONG_NUMBER
+    assert not numbers.is_wrong(phone.number)
 
 
 # --- texts ----------------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ LUNCH_LAST = Context((LUNCH,), ((METFORMIN,),), is_open=True)
 #: A context with open reminders of all types.
 ALL = Context((METFORMIN, LUNCH, WALK, VISIT), is_numbered=True, is_open=True)
 
-#: Commands, given by the first word. They have the same meaning in every context.
+#: Commands. They are the whole text, except polite words. They have the same meaning in every context.
 COMMANDS: dict[str, Meaning] = {
     "BERHENTI": Meaning(Word.STOP),
     "berhenti!": Meaning(Word.STOP),
@@ -39,33 +39,44 @@ COMMANDS: dict[str, Meaning] = {
     "STOP": Meaning(Word.STOP),
     "stoppp": Meaning(Word.STOP),
     "setop": Meaning(Word.STOP),
-    "stop?": Meaning(Word.STOP),
-    "stop mengirim pesan": Meaning(Word.STOP),
+    "Pak, STOP 🙏": Meaning(Word.STOP),
     "BERHENTI PENGINGAT": Meaning(Word.STOP_REMINDERS),
     "stop pengingat": Meaning(Word.STOP_REMINDERS),
     "berhenti pengigat": Meaning(Word.STOP_REMINDERS),
     "MULAI": Meaning(Word.START),
     "mulaiii": Meaning(Word.START),
-    "mulai lagi": Meaning(Word.START),
+    "mulai, terima kasih banyak": Meaning(Word.START),
     "BANTUAN": Meaning(Word.HELP),
-    "bantuan?": Meaning(Word.HELP),
+    "bantuan dok": Meaning(Word.HELP),
     "tolong": Meaning(Word.HELP),
     "TOLOOONG": Meaning(Word.HELP),
-    "tolong saya bingung": Meaning(Word.HELP),
     "help": Meaning(Word.HELP),
     "bntuan": Meaning(Word.HELP),
     "SALAH NOMOR": Meaning(Word.WRONG_NUMBER),
     "salah nomer pak": Meaning(Word.WRONG_NUMBER),
     "Salah, nomor": Meaning(Word.WRONG_NUMBER),
+    "salah sambung": Meaning(Word.WRONG_NUMBER),
     "RESET": Meaning(Word.RESET),
-    "reset kata sandi": Meaning(Word.RESET),
+    "reset kak": Meaning(Word.RESET),
     "PUTUS": Meaning(Word.CUT),
     "VERIFIKASI K7MP4W": Meaning(Word.VERIFY, code="K7MP4W"),
-    "verifikasi kk77-mm": Meaning(Word.VERIFY, code="kk77mm"),
+    "verifikasi kk77-mm": Meaning(Word.VERIFY, code="KK77MM"),
     "Verifikasi: K7M P4W 🙏": Meaning(Word.VERIFY, code="K7MP4W"),
     "ferifikasi K7MP4W": Meaning(Word.VERIFY, code="K7MP4W"),
+    "kak, verifikasi K7MP4W makasih": Meaning(Word.VERIFY, code="K7MP4W"),
     "VERIFIKASI": Meaning(Word.VERIFY),
+    "pindah, pak": Meaning(Word.MOVE),
 }
+
+#: Texts that begin with the word of a command and are none.
+NO_COMMANDS = (
+    "putus obat 3 hari dok", "putus asa", "salah nomor 1, harusnya nomor 2", "salah nomor 1", "salah no 2 sudah",
+    "mulai besok saya minum", "mulai lagi", "mulai?", "henti jantung", "berhenti minum obat", "berhenti dulu obatnya",
+    "stop darahnya keluar terus", "stop mengirim pesan", "stop?", "stop pengingat obat dulu", "stop pengingat?",
+    "tolong saya bingung", "tolong ingatkan lagi", "bantuan?", "info obat", "menu makan apa", "reset kata sandi",
+    "reset?", "pindah rumah", "pindah?", "putus?", "salah nomor?", "verifikasi nomor saya bagaimana", "verifikasi?",
+    "✅ berhenti 2 hari", "sudah stop", "jangan berhenti",
+)  # fmt: skip
 
 
 # --- the table of sentences -----------------------------------------------------------------------------------------
@@ -95,9 +106,16 @@ def test_at_most_fifteen_percent_of_done_sentences_are_not_read_as_done() -> Non
 
 
 @pytest.mark.parametrize("context", [Context(), ONE, TWO], ids=["nothing", "one", "two"])
-def test_a_command_is_recognized_by_its_first_word(context: Context) -> None:
+def test_a_command_is_recognized_as_the_whole_text(context: Context) -> None:
     read_otherwise = (f"{text!r}: {read(text, context)}" for text in COMMANDS if read(text, context) != COMMANDS[text])
     assert_none(read_otherwise, "Read otherwise:")
+
+
+@pytest.mark.parametrize("context", [Context(), ONE, TWO], ids=["nothing", "one", "two"])
+def test_a_text_that_begins_with_a_command_word_is_no_command(context: Context) -> None:
+    commands = {meaning.word for meaning in COMMANDS.values()}
+    read_as_command = (f"{text!r}: {read(text, context).word}" for text in NO_COMMANDS)
+    assert_none((each for each in read_as_command if each.split(": ")[1] in commands), "Read as a command:")
 
 
 def test_the_vocabulary_has_no_words_with_doubled_letters() -> None:
