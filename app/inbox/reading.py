@@ -52,7 +52,7 @@ class Meaning:
     numbers: tuple[int, ...] = ()
     #: Minutes to postpone. The caller checks the range.
     minutes: int = 30
-    #: The verification code that follows the command `VERIFIKASI`.
+    #: The verification code that follows the command `VERIFIKASI`, in upper case.
     code: str = ""
     #: The token of the button that the user pressed.
     token: str | None = None
@@ -157,7 +157,7 @@ def read(text: str, context: Context = NOTHING, pressed: str = "") -> Meaning:
         return Meaning(word, token=button[1])
     plain = _plain(text)
     parts = _parts(plain)
-    if command := _command(text, [part.word for part in parts]):
+    if command := _command(plain):
         return command
     return _Reading(plain, parts, context).meaning() if parts else _emoji(plain, context)
 
@@ -184,30 +184,50 @@ def _parts(plain: str) -> list[_Part]:
     parts, end = [], 0
     for match in _TOKEN.finditer(plain):
         is_cut = not _BETWEEN.fullmatch(plain[end : match.start()])
-        parts.append(_Part(_REPEATED.sub(r"\1", match[0]), is_cut))
+        parts.append(_Part(_squeezed(match[0]), is_cut))
         end = match.end()
     return parts
 
 
-def _command(text: str, said: Sequence[str]) -> Meaning | None:
-    """Return the command at the beginning of a text, or None if the text does not begin with a command."""
-    first, second = [*said, "", ""][:2]
-    if first == "salah" and second in words.NUMBER_OF_PHONE:
-        return Meaning(Word.WRONG_NUMBER)
-    word = next((Word(command) for command, spellings in words.COMMANDS.items() if first in spellings), None)
-    if word == Word.STOP and second in words.OF_REMINDERS:
-        return Meaning(Word.STOP_REMINDERS)
-    if word == Word.VERIFY:
-        return Meaning(word, code=_code(text))
-    if word == Word.MOVE and second:
+def _command(plain: str) -> Meaning | None:
+    """Return the command that is the whole text, except polite words. Return None for any other text or a question."""
+    if _QUESTIONS & set(plain):
         return None
-    return Meaning(word) if word else None
+    said = _without_courtesy(_CODE.findall(plain))
+    first, rest = (_squeezed(said[0]), said[1:]) if said else ("", [])
+    if not rest:
+        return next((Meaning(Word(name)) for name, spellings in words.COMMANDS.items() if first in spellings), None)
+    if first in words.COMMANDS[Word.VERIFY] and len(rest) <= 2:  # people type a code in one piece or in two halves
+        return Meaning(Word.VERIFY, code="".join(rest).upper()[:50])
+    second = _squeezed(rest[0])
+    if len(rest) == 1 and first in words.COMMANDS[Word.STOP] and second in words.OF_REMINDERS:
+        return Meaning(Word.STOP_REMINDERS)
+    if len(rest) == 1 and first == "salah" and second in words.NUMBER_OF_PHONE:
+        return Meaning(Word.WRONG_NUMBER)
+    return None
 
 
-def _code(text: str) -> str:
-    """Return the text after the first word, without spaces. Keep repeated letters."""
-    _, *parts = _CODE.findall(text)
-    return "".join(parts)[:50]
+def _without_courtesy(said: Sequence[str]) -> list[str]:
+    """Return the words without polite words. Keep repeated letters, because codes may have them."""
+    squeezed = [_squeezed(word) for word in said]
+    kept: list[str] = []
+    at = 0
+    while at < len(said):
+        polite = _courtesy(squeezed[at : at + 3])
+        if not polite:
+            kept.append(said[at])
+        at += polite or 1
+    return kept
+
+
+def _courtesy(said: Sequence[str]) -> int:
+    """Return the number of polite words at the beginning."""
+    phrase = next((phrase for phrase in words.COURTESY_PHRASES if tuple(said[: len(phrase)]) == phrase), ())
+    return len(phrase) or int(bool(said) and said[0] in words.COURTESY)
+
+
+def _squeezed(word: str) -> str:
+    return _REPEATED.sub(r"\1", word)
 
 
 def _emoji(plain: str, context: Context) -> Meaning:
@@ -247,14 +267,14 @@ def _classified(parts: Sequence[_Part], spans: Iterable[range]) -> list[_Part]:
     at, is_cut = 0, False
     while at < len(parts):
         part, said = parts[at], tuple(each.word for each in parts[at : at + 3])
-        phrase = next((phrase for phrase in words.COURTESY_PHRASES if said[: len(phrase)] == phrase), None)
+        polite = _courtesy(said)
         is_cut = is_cut or part.is_cut
         if at in of_names:
             kind, length = _Is.NAME, 1
         elif said[:2] in words.NOT_YET_PAIRS:
             kind, length = _Is.NOT_YET, 2
-        elif phrase or part.word in words.COURTESY:
-            at += len(phrase or (part,))
+        elif polite:
+            at += polite
             continue
         else:
             kind = _Is.NUMBER if part.word.isdecimal() else _CLASSES.get(part.word, _Is.OTHER)

@@ -95,7 +95,7 @@ OK_EMOJI = frozenset("\U0001f44d\U0001f44c\U0001f64f")  # thumb, OK hand, folded
 #: Crosses and other signs of refusal. A text with one of them is not read as "done".
 NO_EMOJI = frozenset("\u274c\u274e\u2716\u26d4\U0001f6ab\U0001f44e\U0001f645")
 
-# --- commands, by the first word ------------------------------------------------------------------------------------
+# --- commands, as the whole text --------------------------------------------------------------------------------------
 
 #: Accepted spellings of each command. `start`, `cut` and `move` have lasting effects, so each has only one spelling.
 COMMANDS = {
@@ -107,7 +107,7 @@ COMMANDS = {
     "move": _words("pindah"),
     "verify": _words("verifikasi verifikas verfikasi veripikasi verivikasi ferifikasi verifikasih verif"),
 }
-#: Words for "reminder". If one of them follows the command `berhenti` ("stop"), the user stops reminders too.
+#: Words for "reminder". After `berhenti` ("stop"), such a word means that the user stops reminders too.
 OF_REMINDERS = _words("pengingat pengingatnya pengigat pngingat peringatan")
-#: Words for "number". After `salah` ("wrong"), such a word means that the phone number is wrong.
-NUMBER_OF_PHONE = _words("nomor nomer no nmr nomr nomo nomornya nomernya")
+#: Words for "number" and "connection". After `salah` ("wrong"), such a word means that the phone number is wrong.
+NUMBER_OF_PHONE = _words("nomor nomer no nmr nomr nomo nomornya nomernya sambung")
