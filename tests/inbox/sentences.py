@@ -145,8 +145,6 @@ sudah aja
 sudah saja
 sudah sih
 sudah minum obat bu, makasih ya
-ibu sudah minum
-bapak sudah minum obat
 sudah\tdiminum
 𝗦𝗨𝗗𝗔𝗛
 ＳＵＤＡＨ
@@ -173,6 +171,11 @@ sudah titik
 ya sudah
 sudah kak barusan banget
 oh sudah
+ibu sudah minum
+bapak sudah minum obat
+Bapak sudah
+sudah ibu
+kakak sudah
 """)
 
 DOUBT = _lines("""

@@ -112,6 +112,14 @@ def test_a_void_dependent_occurrence_does_not_block_the_caregivers_answer(budi: 
         message_answers.answer([time for time in times if time.row.id == hers], QuickAnswer("done"))
 
 
+@pytest.mark.parametrize("text", ["Bapak sudah", "sudah, bapak", "Ibu sudah minum", "kakak sudah"])
+def test_a_word_for_a_person_is_not_read_as_a_polite_word(budi: Client, budis: Phone, ibu: int, text: str) -> None:
+    """Budi may write about his father, although the last message was about his mother."""
+    dose = remind(budi, 5, patient_id=ibu)
+    assert budis.write(text).outcome == "answered:doubt"
+    assert answered(dose) == ("pending", None)
+
+
 def test_not_yet_undoes_the_answer_for_the_dependent(budi: Client, budis: Phone, ibu: int) -> None:
     dose = remind(budi, 5, patient_id=ibu)
     budis.write("SUDAH")
