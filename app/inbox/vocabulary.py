@@ -71,9 +71,10 @@ KINDS = {"makan": "makan", "terapi": "terapi", "kontrol": "kontrol"}
 #: Words that may stand between numbers: "1 dan 2".
 NUMBERING = _words("dan no nomor nomer nmr")
 
-#: Polite words. They are removed everywhere in a text.
+#: Polite words. They are removed everywhere in a text. `bapak`, `ibu` and `kakak` are missing, because a caregiver may
+#: mean a person: "Bapak sudah".
 COURTESY = _words(
-    "kak kakak bu pak bapak ibu dok dokter mas mbak min makasih makasi mksh mksih terimakasih trimakasih thanks thx "
+    "kak bu pak dok dokter mas mbak min makasih makasi mksh mksih terimakasih trimakasih thanks thx "
     "trims tq alhamdulilah"
 )
 #: Polite phrases. Longer phrases come first, because the first match is used.
