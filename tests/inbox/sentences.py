@@ -65,9 +65,6 @@ sdhh
 suda
 sudh
 uda minum
-dah
-dah minum
-dah diminum ya
 sudha
 sydah
 sufah
@@ -99,14 +96,8 @@ Parantos, hatur nuhun
 parantos diminum
 geus
 geus diminum
-habis minum
-habis minum obat
-baru minum
-baru saja minum
-baru aja minum obatnya
 barusan minum
 Barusan saya minum
-tadi minum
 tadi saya sudah minum
 tadi sudah
 sudah tadi
@@ -119,7 +110,6 @@ Oke sudah diminum
 baik, sudah dok
 siap sudah
 Siap, sudah diminum
-sudah ok
 sudah semua
 semua sudah
 sudah semuanya, terima kasih
@@ -137,12 +127,6 @@ Metformin sudah diminum
 metforminnn sudah
 sudah minum obat gula darah
 obat gula darah sudah
-sudah itu
-itu sudah
-yang ini sudah
-ini sudah saya minum
-sudah aja
-sudah saja
 sudah sih
 sudah minum obat bu, makasih ya
 sudah\tdiminum
@@ -150,6 +134,9 @@ sudah\tdiminum
 ＳＵＤＡＨ
 súdah
 su\u200ddah
+barusan
+barusan sudah
+sudah tadi kak
 """)
 
 #: Sentences that mean "taken", but that the service answers with a question.
@@ -171,6 +158,22 @@ sudah titik
 ya sudah
 sudah kak barusan banget
 oh sudah
+dah
+dah minum
+dah diminum ya
+habis minum
+habis minum obat
+baru minum
+baru saja minum
+baru aja minum obatnya
+tadi minum
+sudah ok
+sudah itu
+itu sudah
+yang ini sudah
+ini sudah saya minum
+sudah aja
+sudah saja
 ibu sudah minum
 bapak sudah minum obat
 Bapak sudah
@@ -329,6 +332,19 @@ selesai jam berapa
 belum. selesai
 beres beres rumah
 dah bye
+ok dah
+dah ya
+dah dulu ya
+dah kak
+obatnya habis diminum
+obat habis diminum
+habis diminum
+yang tadi sudah
+yang itu sudah
+tadi yang sudah
+kok sudah
+dong sudah
+obat kok sudah
 wis mangan
 sampun dahar
 parantos tuang
@@ -450,7 +466,6 @@ skip
 skippp
 skip kak
 skip saja
-skip obat ini
 lewati metformin
 """)
 
@@ -515,6 +530,7 @@ lewat dulu
 lewat jam
 skip dulu
 lewati yang pagi
+skip obat ini
 nanti jam 9
 nanti malam
 nanti siang saja

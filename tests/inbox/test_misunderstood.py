@@ -31,7 +31,7 @@ def test_crisis_help_is_sent_despite_many_earlier_messages(phone: Phone) -> None
     "text",
     [
         "Ok", "Ok nanti ya", "Ya", "Sudah habis obatnya", "sudah tidak minum obat itu lagi", "sudah belum ya", "sudah?",
-        "sudah muntah", "sudah dulu ya",
+        "sudah muntah", "sudah dulu ya", "habis minum", "ok dah", "dah ya", "obatnya habis diminum", "yang tadi sudah",
     ],
 )  # fmt: skip
 def test_an_ambiguous_text_is_not_recorded_as_done(phone: Phone, sent: Sent, text: str) -> None:
@@ -40,7 +40,7 @@ def test_an_ambiguous_text_is_not_recorded_as_done(phone: Phone, sent: Sent, tex
     assert state(row) == "pending"
 
 
-@pytest.mark.parametrize("text", ["saya sudah minum", "alhamdulillah sudah", "habis minum", "iya sudah", "sampun"])
+@pytest.mark.parametrize("text", ["saya sudah minum", "alhamdulillah sudah", "barusan minum", "iya sudah", "sampun"])
 def test_other_phrases_for_done_are_recorded_as_done(phone: Phone, sent: Sent, text: str) -> None:
     (row,) = sent("Metformin")
     phone.write(text)

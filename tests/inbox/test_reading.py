@@ -98,11 +98,11 @@ def test_no_sentence_with_another_meaning_is_read_as_done() -> None:
     assert_none((repr(text) for text in others if read(text, ONE).word is Word.DONE), "Recorded as taken:")
 
 
-def test_at_most_fifteen_percent_of_done_sentences_are_not_read_as_done() -> None:
+def test_at_most_a_quarter_of_done_sentences_are_asked_back() -> None:
     taken = [*DONE, *ASKED_BACK]
     asked_back = [text for text in taken if read(text, ONE).word is not Word.DONE]
     assert len(taken) >= 100
-    assert len(asked_back) <= 0.15 * len(taken)
+    assert len(asked_back) <= 0.25 * len(taken)
 
 
 @pytest.mark.parametrize("context", [Context(), ONE, TWO], ids=["nothing", "one", "two"])
