@@ -102,7 +102,7 @@ _QUESTIONS = frozenset("?\u00bf\u061f\u203d\u2753\u2754")
 _MAX_DIGITS = 6
 #: Words that may be an answer. If the name of a reminder contains such a word, the name is ignored. Otherwise an answer
 #: with this word would be read as the name.
-_NO_NAME = words.ALREADY | words.NOT_YET | words.NO | words.LATER | words.SKIP
+_NO_NAME = words.ALREADY | words.MAYBE | words.NOT_YET | words.NO | words.LATER | words.SKIP
 
 
 class _Is(Enum):
@@ -120,9 +120,8 @@ class _Is(Enum):
     OTHER = auto()
 
 
-#: Pairs of two sets of words. A word of the first set means "taken" if a word of `ACT` follows. Only words of the
-#: second set may stand between these two words.
-_BEFORE_ACT = ((words.JUST_HAD, frozenset[str]()), (words.JUST_NOW, words.BETWEEN))
+#: Kinds of words that answer a reminder.
+_ANSWERS = frozenset({_Is.ALREADY, _Is.SKIP})
 #: Kinds of words that do not change the meaning of a text.
 _FILLERS = frozenset({_Is.ACT, _Is.FILLER, _Is.NAME})
 _CLASSES = {
@@ -285,11 +284,11 @@ def _classified(parts: Sequence[_Part], spans: Iterable[range]) -> list[_Part]:
 
 
 def _without_ok(parts: Sequence[_Part]) -> list[_Part]:
-    """Return the words of a text without "ok" at the beginning and at the end. Keep at least one word."""
+    """Return the words of a text without "ok" at the beginning and "ya" at the end. Keep at least one word."""
     rest = list(parts)
     while len(rest) > 1 and rest[0].kind == _Is.OK and rest[0].word in words.OK_FIRST:
         del rest[0]
-    while len(rest) > 1 and rest[-1].kind == _Is.OK and rest[-1].word in words.OK_LAST | words.YA:
+    while len(rest) > 1 and rest[-1].kind == _Is.OK and rest[-1].word in words.YA:
         del rest[-1]
     return rest
 
@@ -302,26 +301,18 @@ def _in_context(parts: Sequence[_Part]) -> Iterator[_Part]:
         if part.word == words.EAT and following.word in words.MEDICINE and not following.is_cut:
             read[at] = replace(part, kind=_Is.ACT)
     for at, part in enumerate(read):
-        if part.kind == _Is.NAME:
-            yield part
-        elif any(part.word in some and _is_before_act(read, at + 1, between) for some, between in _BEFORE_ACT):
-            yield replace(part, kind=_Is.ALREADY)
-        elif part.word in words.FINISHED and at and read[at - 1].kind == _Is.NOT_YET and not part.is_cut:
-            yield replace(part, kind=_Is.FILLER)
-        else:
-            yield part
+        yield replace(part, kind=_Is.FILLER) if part.kind != _Is.NAME and _is_filler(read, at) else part
 
 
-def _is_before_act(parts: Sequence[_Part], at: int, between: frozenset[str]) -> bool:
-    """Return whether a word of `ACT` follows. Only words of `between`, without punctuation, may stand in between."""
-    for part in parts[at:]:
-        if part.is_cut:
-            return False
-        if part.kind == _Is.ACT:
-            return True
-        if part.word not in between:
-            return False
-    return False
+def _is_filler(parts: Sequence[_Part], at: int) -> bool:
+    """Return whether the word does not change the meaning, because of the words before it."""
+    part, before = parts[at], parts[:at]
+    if part.word in words.PARTICLES:
+        answers = [position for position, each in enumerate(parts) if each.kind in _ANSWERS]
+        return bool(before) and (not answers or answers[0] < at)
+    if part.word in words.SKIP_BESIDE:
+        return bool(before) and before[-1].kind == _Is.SKIP
+    return part.word in words.FINISHED and bool(before) and before[-1].kind == _Is.NOT_YET and not part.is_cut
 
 
 class _Reading:
@@ -340,7 +331,7 @@ class _Reading:
         self.begins_with_ok = plain.lstrip()[:1] in words.OK_EMOJI or bool(said and said[0].kind == _Is.OK)
         self.parts = list(_in_context(_without_ok(said)))
         # Check all words, also those of names, because the name of a reminder may contain a word for "taken".
-        self.says_taken = any(part.word in words.ALREADY | words.ACT for part in parts) or any(
+        self.says_taken = any(part.word in words.ALREADY | words.MAYBE | words.ACT for part in parts) or any(
             part.kind == _Is.ACT for part in self.parts
         )
         self.ids, self.is_found = self._meant()

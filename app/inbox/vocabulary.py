@@ -14,22 +14,18 @@ def _words(text: str) -> frozenset[str]:
 # --- words about a dose ---------------------------------------------------------------------------------------------
 
 #: Words that mean "taken" or "done". The lines are: Indonesian words, Indonesian words with typing mistakes, words for
-#: "finished", Javanese words, Sundanese words.
+#: "finished" and "just now", Javanese words, Sundanese words.
 ALREADY = (
-    _words("sudah suda sudh sdh udah uda udh dah")
+    _words("sudah suda sudh sdh udah uda udh")
     | _words("sudha sydah sydh sufah sudag sudsh")
-    | _words("done selesai beres kelar")
+    | _words("done selesai beres kelar barusan")
     | _words("sampun mpun uwis wis wes uwes")
     | _words("atos parantos geus")
 )
+#: Words that mean "taken" or "goodbye". The service asks which is meant.
+MAYBE = _words("dah")
 #: Words for "finished". After `belum` ("not yet") they do not mean "done": `belum selesai`.
 FINISHED = _words("selesai beres kelar")
-#: Word that means "taken" directly before a word of `ACT`: `habis minum`. Alone, it means that no medicine is left.
-JUST_HAD = _words("habis")
-#: Words that mean "taken" before a word of `ACT`: `baru minum`. Only words of `BETWEEN` may stand in between, as in
-#: `baru saja minum`.
-JUST_NOW = _words("baru barusan tadi")
-BETWEEN = _words("saya aku saja aja")
 #: Words for taking a medicine. `makan` ("eat") also counts before a word of `MEDICINE`.
 ACT = _words("minum diminum")
 OF_ACT = "obat"
@@ -44,7 +40,7 @@ LATER = _words(
     "tunda tnda tundah tundain tundalah tuda tunds tumda ditunda menunda nanti ntar entar bentar sebentar mengko engke"
 )
 #: Words that may stand next to a word of `LATER`.
-LATER_BESIDE = _words("dulu lagi deh")
+LATER_BESIDE = _words("dulu lagi deh saja aja")
 #: `UNITS` has the number of minutes of each unit of time. `SPANS` has the number of minutes of delays that are written
 #: without digits.
 UNITS = {"menit": 1, "mnt": 1, "m": 1, "jam": 60, "j": 60}
@@ -53,19 +49,22 @@ SPANS = {("sejam",): 60, ("setengah", "jam"): 30}
 SKIP = _words("lewati skip lewat lewatin lewatkan lwati lewti lewari skp sekip")
 #: Words of `SKIP` that mean "skip" only if the text has no other word, because `lewat` also means "past".
 SKIP_ALONE = _words("lewat")
+#: Words that may stand after a word of `SKIP`.
+SKIP_BESIDE = _words("saja aja")
 #: Words that mean "no". `ngak` also covers `nggak`, because repeated letters are removed.
 NO = _words("tidak tdk gak ga gk ngak engak nga enga kagak ndak ora mboten henteu")
 #: Words that mean "OK" or "yes". They say that the user has read the message, but not that the dose was taken.
 OK = _words("ok oke okay okey oki okeh ya y yes yah iya iyah baik siap")
-#: Words of `OK` that are removed from a text with more than one word. Words of `OK_FIRST` are removed at the beginning,
-#: and words of `OK_LAST` at the end.
+#: Words of `OK` that are removed at the beginning of a text with more than one word.
 OK_FIRST = _words("ok oke okay okey oki okeh baik iya iyah siap")
-OK_LAST = _words("ok oke okay okey oki okeh")
-#: Word for "yes" that is removed at the end of a longer text, like the words of `OK_LAST`.
+#: Word for "yes" that is removed at the end of a text with more than one word.
 YA = _words("ya")
 
 #: Words that do not change the meaning of a text.
-FILLER = _words("saya aku obat obatnya tadi barusan baru saja aja semua semuanya kok dong nih sih ini itu yang dan")
+FILLER = _words("saya aku obat obatnya tadi semua semuanya dan")
+#: Particles. They do not change the meaning of a text after its first word of `ALREADY` or `SKIP`. At the beginning or
+#: before such a word they may do so: `kok sudah` ("why already").
+PARTICLES = _words("kok dong nih sih")
 #: Words that name a type of reminder, with that type. `obat` (medicine) is not listed because it is in `FILLER`.
 KINDS = {"makan": "makan", "terapi": "terapi", "kontrol": "kontrol"}
 #: Words that may stand between numbers: "1 dan 2".

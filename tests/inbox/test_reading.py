@@ -348,7 +348,7 @@ def test_a_reaction_is_read_as_done_ok_or_unknown(emoji: str, word: Word) -> Non
 
 #: Words that do not change the meaning of "sudah".
 HARMLESS = sorted(
-    words.ALREADY | words.ACT | words.FILLER | words.COURTESY | words.OK | words.JUST_HAD | {words.EAT, "metformin"}
+    words.ALREADY | words.ACT | words.FILLER | words.PARTICLES | words.COURTESY | words.OK | {words.EAT, "metformin"}
 )
 #: Words that change the meaning of "sudah". A text with "sudah" and one of these words does not mean "done".
 OUTSIDE = [
