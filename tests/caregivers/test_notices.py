@@ -98,3 +98,15 @@ def test_a_caregiver_name_with_a_web_address_is_not_sent(client: Client, siti: C
     lure = make_user(RoleName.PENDAMPING, nama_ktp=name)
     client.as_(lure).post("/caregiver/patients", {"patient_id": siti.id})
     assert told(siti)["messaging"]["text"].startswith("Seseorang sekarang menjadi")
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("Siti.Aminah", "Siti. Aminah"), ("klaim.help", "klaim. help"), ("siti@rumah https://a.b", "siti rumah https a. b")],
+)
+def test_links_in_the_name_of_a_caregiver_are_broken_by_blanks(
+    client: Client, siti: Client, name: str, shown: str
+) -> None:
+    caregiver = make_user(RoleName.PENDAMPING, nama_ktp=name)
+    client.as_(caregiver).post("/caregiver/patients", {"patient_id": siti.id})
+    assert told(siti)["messaging"]["text"].startswith(f"{shown} sekarang menjadi")

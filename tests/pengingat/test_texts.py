@@ -195,6 +195,12 @@ def test_people_are_greeted_by_their_first_name(name: str, short: str) -> None:
     assert texts.first_name(name) == short
 
 
+@pytest.mark.parametrize("to", [SITI, PROVEN_SITI])
+def test_a_missing_blank_after_a_full_stop_removes_no_word(to: Recipient) -> None:
+    details = {**METFORMIN, "nama_obat": "Metformin 500mg.Glimepirid 2mg"}
+    assert "minum Metformin 500mg. Glimepirid 2mg (1 tablet" in said("obat", details, to=to)
+
+
 LINK = "https://judi.com/menang"
 #: Details with web addresses, and the expected text of a message to an unverified number.
 WITH_ADDRESSES = [
