@@ -13,7 +13,7 @@ from sqlalchemy import orm
 from app.core.contact import ask_administrator
 from app.core.database import db_time
 from app.core.database.session import autocommit, db
-from app.core.lib.strip_links import without_addresses
+from app.core.lib.break_links import break_links
 from app.identity import care
 from app.identity.care import CaregiverLink, Scope
 from app.identity.models import User
@@ -181,8 +181,6 @@ def render_by_administrator(deliveries: Sequence[Claimed]) -> dict[int, Words]:
     return {each.id: {"text": BY_ADMINISTRATOR[str(each.payload["event"])] + end} for each in deliveries}
 
 
-#: Maximum characters of a name, and the text to use if a name contains only web addresses.
-MAX_NAME, SOMEBODY = 40, "Orang itu"
 HANDED_OVER_TITLE = "Serah terima akun"
 NEW_HOLDER = "Akun ini sekarang milik Anda, dengan semua pengingat dan riwayatnya."
 NEW_HOLDER_ALERTS = (
@@ -226,6 +224,6 @@ def _handed_over(delivery: Claimed, row: sa.Row[*tuple[Any, ...]]) -> Words:
     is_patient = delivery.user_id == row.patient_id
     first, alerts = (NEW_HOLDER, NEW_HOLDER_ALERTS) if is_patient else (FORMER_CAREGIVER, FORMER_CAREGIVER_ALERTS)
     sentences = [first, alerts] if Scope.ALERTS in row.scopes else [first]
-    name = without_addresses(row.caregiver if is_patient else row.patient)[:MAX_NAME] or SOMEBODY
+    name = break_links(row.caregiver if is_patient else row.patient)
     text = " ".join(sentences).format(nama=name)
     return rendering.notice(delivery, text=text, title=HANDED_OVER_TITLE, body=text)

@@ -13,7 +13,7 @@ from app.accounts import moves
 from app.core.database import db_time
 from app.core.database.session import db
 from app.core.errors import Conflict
-from app.core.lib.strip_links import without_addresses
+from app.core.lib.break_links import break_links
 from app.identity.models import PhoneVerification, User
 from app.notifications import outbox
 from app.notifications.models import Channel
@@ -42,7 +42,7 @@ def text(phone: str) -> str | None:
     holder = db.session.scalar(sa.select(User.username).where(User.phone == phone))
     if row is None or holder is None:
         return None
-    return QUESTION.format(holder=_shown(holder), taker=_shown(row.username))
+    return QUESTION.format(holder=break_links(holder), taker=break_links(row.username))
 
 
 def send(phone: str) -> None:
@@ -98,7 +98,3 @@ def _last(phone: str) -> sa.Select[int, str, datetime | None, str]:
         .order_by(PhoneVerification.asked_at.desc(), PhoneVerification.user_id)
         .limit(1)
     )
-
-
-def _shown(username: str) -> str:
-    return without_addresses(username) or "lain"

@@ -1,7 +1,7 @@
 """Notices that inform a patient about a new caregiver or about new rights of a caregiver.
 
-A caregiver link connects one caregiver with one patient. The caregiver's name is user input, so web addresses are
-removed.
+A caregiver link connects one caregiver with one patient. The caregiver's name is user input, so links in
+it are broken.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from app.core.database import db_time
 from app.core.database.session import autocommit, db
-from app.core.lib.strip_links import without_addresses
+from app.core.lib.break_links import break_links
 from app.core.settings import settings
 from app.identity import care
 from app.identity.care import CaregiverLink, Scope
@@ -40,9 +40,6 @@ DAY = timedelta(days=1)
 MAX_NAMES = 3
 
 TITLE = "Pendamping baru"
-#: Text to use if a name contains only web addresses.
-SOMEBODY = "Seseorang"
-MAX_CHARACTERS = 40
 
 #: Texts that say what a caregiver may do, by scope.
 MAY = {
@@ -153,7 +150,7 @@ def render_gathered(deliveries: Sequence[Claimed]) -> dict[int, Words]:
     names = sa.select(CaregiverLink.id, User.nama_ktp).join(User, User.id == CaregiverLink.caregiver_id)
     with autocommit() as connection:
         rows = connection.execute(names.where(CaregiverLink.id.in_([id_ for each in ids.values() for id_ in each])))
-        found = {id_: _name(name) for id_, name in rows}
+        found = {id_: break_links(name) for id_, name in rows}
     there = {each.id: [found[id_] for id_ in dict.fromkeys(ids[each.id]) if id_ in found] for each in deliveries}
     return {each.id: _words_of_several(each, there[each.id]) for each in deliveries if there[each.id]}
 
@@ -166,7 +163,7 @@ def _words_of_several(delivery: Claimed, names: Sequence[str]) -> Words:
 
 
 def _words(delivery: Claimed, name: str, scopes: Collection[str]) -> Words:
-    text = f"{_name(name)} sekarang menjadi pendamping Anda. {_allowed(scopes)}"
+    text = f"{break_links(name)} sekarang menjadi pendamping Anda. {_allowed(scopes)}"
     cut = CUT_BY_WORD if settings.receives_messages else CUT
     return rendering.notice(delivery, text=f"{text} {cut}", title=TITLE, body=f"{text} {CUT}")
 
@@ -174,8 +171,3 @@ def _words(delivery: Claimed, name: str, scopes: Collection[str]) -> Words:
 def _allowed(scopes: Collection[str]) -> str:
     may = [words for scope, words in MAY.items() if scope in scopes]
     return f"Ia bisa {', '.join(may)}." if may else NOTHING
-
-
-def _name(nama_ktp: str) -> str:
-    name = without_addresses(nama_ktp) or SOMEBODY
-    return name if len(name) <= MAX_CHARACTERS else name[: MAX_CHARACTERS - 1] + "…"

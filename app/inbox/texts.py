@@ -1,4 +1,4 @@
-"""Indonesian texts of our answers to chat messages. Web addresses in names are removed."""
+"""Indonesian texts of our answers to chat messages. Links in names are broken."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from app.accounts.verification import Proof
 from app.core.contact import ask_administrator
-from app.core.lib.strip_links import without_addresses
+from app.core.lib.break_links import break_links
 from app.pengingat.ledger import upcoming
 from app.pengingat.ledger.statements import Row
 from app.pengingat.one_tap.links import AnswerTargets
@@ -56,7 +56,7 @@ MOVED_BACK = "Terima kasih. Nomor ini sudah kami lepas lagi dari akun yang baru,
 
 
 def moved(username: str) -> str:
-    return MOVED.format(akun=without_addresses(username) or "itu")
+    return MOVED.format(akun=break_links(username))
 
 
 def done(name: str, answered: AnswerTargets) -> str:
@@ -82,7 +82,7 @@ def ok(name: str) -> str:
 
 
 def cut(name: str) -> str:
-    text = CUT.format(pendamping=first_name(name) or "itu")
+    text = CUT.format(pendamping=first_name(name))
     return text + ask_administrator("Kalau Anda merasa tidak aman,")
 
 
@@ -97,7 +97,7 @@ def _to(lead: str, name: str) -> str:
 
 def _each(answered: AnswerTargets, how: str) -> str:
     """Describe one reminder by its time, or say how many reminders there are. Add the name of a dependent patient."""
-    whom = f" {without_addresses(answered.whom)}".rstrip()
+    whom = f" {break_links(answered.whom)}".rstrip()
     if len(answered.occurrences) > 1:
         return f"{len(answered.occurrences)} pengingat{whom} {how}."
     (row,) = answered.occurrences

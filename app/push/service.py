@@ -21,7 +21,7 @@ from app.core.errors import (
     Unauthorized,
     ValidationFailed,
 )
-from app.core.lib.strip_links import without_addresses
+from app.core.lib.break_links import break_links
 from app.core.settings import settings
 from app.core.web.fields import Loaded
 from app.identity import dependents, sessions, users
@@ -121,7 +121,7 @@ def send(data: Loaded, caller: Caller | None) -> dict[str, int]:
     payload = {name: value for name, value in data["payload"].items() if value is not None}
     lead = "" if caller else FROM_OUTSIDE
     for name in ("title", "body"):
-        lines = map(without_addresses, payload[name].splitlines())
+        lines = map(break_links, payload[name].splitlines())
         payload[name] = lead + ("\n".join(lines).strip() or UNTITLED)
     if len(orjson.dumps(payload)) > webpush.MAX_PAYLOAD_BYTES:
         raise PayloadTooLarge(f"Isi notifikasi maksimal {webpush.MAX_PAYLOAD_BYTES} byte.")

@@ -14,7 +14,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core.contact import ask_administrator
 from app.core.database.session import assign, db, get_locked_or_404, get_or_404, map_constraint_errors
 from app.core.errors import AppError, Conflict, Forbidden
-from app.core.lib.strip_links import without_addresses
+from app.core.lib.break_links import break_links
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, paginate
 from app.identity import roles, users
@@ -28,9 +28,6 @@ from app.notifications.models import SECURITY_NOTICE
 CONSTRAINTS: dict[str, AppError] = {"uq_roles_name": Conflict("Nama peran sudah dipakai.", code="role_taken")}
 IN_USE = Conflict("Peran masih dimiliki oleh pengguna.", code="role_in_use")
 NOT_FOUND = "Peran tidak ditemukan."
-
-#: Text that replaces the name of a role in a notice if the name is only a web address.
-NAMELESS = "tanpa nama"
 
 #: Time after which an unsent notice about roles expires.
 NOTICE_LIFETIME = timedelta(days=1)
@@ -124,7 +121,7 @@ def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
 
 def _changed(payload: Mapping[str, Any]) -> str:
     sentences = [
-        f"Peran yang {verb}: {', '.join(without_addresses(name) or NAMELESS for name in payload[change])}."
+        f"Peran yang {verb}: {', '.join(break_links(name) for name in payload[change])}."
         for change, verb in (("added", "ditambahkan"), ("removed", "dicabut"))
         if payload[change]
     ]

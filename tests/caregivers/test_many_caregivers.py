@@ -71,7 +71,7 @@ def test_eight_new_caregivers_cause_three_single_notices_and_one_summary(client:
 def test_the_summary_omits_caregivers_whose_link_was_deleted(client: Client, siti: Client) -> None:
     caregivers = [link(client, siti, name) for name in ("A", "B", "C", "Dewi", "judi.com")]
     siti.delete(f"/caregiver/patients/{caregivers[3].id}")
-    assert words_of(messages(siti)[3])["text"].startswith("Ini juga pendamping baru Anda: Seseorang. ")
+    assert words_of(messages(siti)[3])["text"].startswith("Ini juga pendamping baru Anda: judi. com. ")
     siti.delete(f"/caregiver/patients/{caregivers[4].id}")
     assert words_of(messages(siti)[3]) == {}
 

@@ -69,7 +69,7 @@ def test_the_notice_of_a_hidden_reply_has_the_reason_and_how_to_appeal(
     send()
     moderate(admin, "hide", "Iklan, lihat judi.com", reply_id=reply_id)
     assert told() == [
-        "Kami menyembunyikan balasan Anda di utas “Menu harian” di forum. Alasannya: Iklan, lihat. " + APPEAL
+        "Kami menyembunyikan balasan Anda di utas “Menu harian” di forum. Alasannya: Iklan, lihat judi. com. " + APPEAL
     ]
     (row,) = db.session.scalars(sa.select(Delivery).filter_by(state="pending", channel="messaging"))
     assert (row.user_id, "Iklan" in str(row.payload)) == (budi.id, False)

@@ -65,13 +65,6 @@ class TestWords:
         assert lines[0] == "Pengingat untuk Ibu Siti:"
         assert re.match(f"1. W{SENTENCE[1:]}", lines[1])
 
-    def test_a_name_that_is_only_a_web_address_is_replaced_by_a_general_term(
-        self, moment: Time, budi: Client, obat: dict[str, Any]
-    ) -> None:
-        ibu = keep(budi, "https://judi.com")
-        assert budi.post(f"/pengingat/obat?patient_id={ibu}", obat).status_code == 201
-        assert str(_first("messaging")["text"]).startswith("Pengingat untuk orang yang Anda rawat: waktunya")
-
     def test_a_stock_notice_names_the_dependent(self, app: Flask, ibu: int) -> None:
         pengingat = db.session.scalars(sa.select(Pengingat)).one()
         pengingat.stock_notified_days = 2

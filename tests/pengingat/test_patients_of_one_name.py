@@ -57,5 +57,5 @@ def test_the_first_name_is_shown_unless_another_patient_has_it(others: list[str]
     assert patient_name("Hj. Siti Aminah", others) == shown
 
 
-def test_web_addresses_are_removed_from_a_full_name() -> None:
-    assert patient_name("Siti judi.help Aminah", ["Siti"]) == "Siti Aminah"
+def test_links_in_a_full_name_are_broken() -> None:
+    assert patient_name("Siti judi.help Aminah", ["Siti"]) == "Siti judi. help Aminah"

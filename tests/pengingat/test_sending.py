@@ -13,8 +13,6 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
-from app.core.lib import local_time
-from app.identity.models import User
 from app.notifications import jobs
 from app.notifications.delivery import claims, messaging
 from app.notifications.delivery.message_format import AS_TEMPLATE
@@ -119,27 +117,6 @@ def test_a_message_that_needs_a_template_is_sent_again_if_the_dose_is_open(siti_
     refuse()
     jobs.drain("urgent")
     assert texts(gateway) == [FIRST, FIRST]
-
-
-@pytest.mark.parametrize("is_proven", [True, False])
-def test_a_message_to_a_new_unverified_number_contains_no_web_address(
-    siti_id: int, gateway: Server, is_proven: bool
-) -> None:
-    """A message to an unverified number contains no web address.
-
-    This is also true if an unverified number replaced a verified number after the message was planned.
-    """
-    with unit_of_work():
-        db.session.get_one(User, siti_id).phone_verified_at = local_time.now()
-    medicine(siti_id, "judi.com Metformin")
-    if not is_proven:
-        with unit_of_work():
-            siti = db.session.get_one(User, siti_id)
-            siti.phone, siti.phone_verified_at = "+6281999999999", None
-    jobs.drain("urgent")
-    (message,) = gateway.messaging.sent
-    assert ("judi.com" in message.text) is is_proven
-    assert "Metformin" in message.text
 
 
 def test_the_repeat_is_cancelled_if_the_first_message_was_sent_late(siti_id: int, gateway: Server) -> None:

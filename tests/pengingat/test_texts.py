@@ -22,8 +22,7 @@ def reminder(tipe: str, details: dict[str, Any], zone: str = "Asia/Jakarta") -> 
     return Pengingat(tipe=tipe, judul="Judul", timezone=zone, details=details, plan={"slots": []})
 
 
-SITI = Recipient("Siti Aminah", phone_is_proven=False)
-PROVEN_SITI = Recipient("Siti Aminah", phone_is_proven=True)
+SITI = Recipient("Siti Aminah")
 
 
 def said(tipe: str, details: dict[str, Any], slot: str = "0", zone: str = "Asia/Jakarta", to: Recipient = SITI) -> str:
@@ -97,9 +96,9 @@ def test_the_petunjuk_is_shown_after_the_dose() -> None:
     assert texts.push(reminder("obat", details), Due(SEVEN, SEVEN, "0"), SITI)["body"] == f"Waktunya {dose}"
 
 
-@pytest.mark.parametrize("kept", [None, "", 7, {"a": 1}, "judi.com"])
+@pytest.mark.parametrize("kept", [None, "", 7, {"a": 1}])
 def test_an_invalid_stored_petunjuk_is_not_shown(kept: object) -> None:
-    assert "(1 tablet, setelah makan) pukul" in said("obat", {**METFORMIN, "petunjuk": kept}, to=PROVEN_SITI)
+    assert "(1 tablet, setelah makan) pukul" in said("obat", {**METFORMIN, "petunjuk": kept})
 
 
 @pytest.mark.parametrize(
@@ -176,7 +175,6 @@ def test_a_push_body_is_cut_to_the_maximum_length() -> None:
         ("dr.Ani Sp.PD", "Ani"),
         ("M.Yusuf", "Yusuf"),
         ("H. M. Yusuf", "Yusuf"),
-        ("judi.help Siti", "Siti"),
         ("Prof. Dr. Ir. H. Joko Widodo", "Joko"),
         ("drg Rina", "Rina"),
         ("Hj Fatimah", "Fatimah"),
@@ -195,90 +193,56 @@ def test_people_are_greeted_by_their_first_name(name: str, short: str) -> None:
     assert texts.first_name(name) == short
 
 
-@pytest.mark.parametrize("to", [SITI, PROVEN_SITI])
-def test_a_missing_blank_after_a_full_stop_removes_no_word(to: Recipient) -> None:
+def test_a_missing_blank_after_a_full_stop_removes_no_word() -> None:
     details = {**METFORMIN, "nama_obat": "Metformin 500mg.Glimepirid 2mg"}
-    assert "minum Metformin 500mg. Glimepirid 2mg (1 tablet" in said("obat", details, to=to)
+    assert "minum Metformin 500mg. Glimepirid 2mg (1 tablet" in said("obat", details)
 
 
-LINK = "https://judi.com/menang"
-#: Details with web addresses, and the expected text of a message to an unverified number.
-WITH_ADDRESSES = [
-    ("obat", {**METFORMIN, "nama_obat": f"Metformin {LINK}"}, "0", "minum Metformin (1 tablet, setelah makan) pukul"),
-    ("obat", {**METFORMIN, "nama_obat": "judi.com"}, "0", "minum obat (1 tablet, setelah makan) pukul"),
+#: Details with links, and the expected part of the message.
+WITH_LINKS = [
+    ("obat", {**METFORMIN, "nama_obat": "judi.com"}, "0", "minum judi. com (1 tablet, setelah makan) pukul"),
     (
         "obat",
         {**METFORMIN, "jadwal": [{"jam": "00:00", "jumlah": 1.0, "satuan": "s.id/abc"}]},
         "0",
-        "Metformin (1, setelah makan) pukul",
+        "Metformin (1 s. id/abc, setelah makan) pukul",
     ),
     (
         "makan",
-        {"sarapan": {"karbohidrat": f"nasi {LINK}", "protein": "www.judi.zzz", "serat": "judi.com"}},
+        {"sarapan": {"karbohidrat": "nasi https://a.b", "serat": "judi.com"}},
         "sarapan",
-        "Menu: nasi.",
+        "nasi https a. b, judi. com",
     ),
-    ("makan", {"sarapan": {"protein": "judi.com"}}, "sarapan", "waktunya sarapan pukul 07.00 WIB."),
-    ("terapi", {"jenis_terapi": "Pijat judi.com", "tempat_terapi": f"RSUD {LINK}"}, "0", "terapi Pijat di RSUD pukul"),
-    ("terapi", {"jenis_terapi": "judi.com", "tempat_terapi": LINK}, "0", "waktunya terapi Judul pukul"),
-    (
-        "kontrol",
-        {"nama_dokter": "dr. Ani judi.com", "spesialisasi": "Sp.PD bit.ly/x", "nama_faskes": "RS wa.me/62812"},
-        "0",
-        "jadwal kontrol dengan dr. Ani (Sp.PD) di RS, Selasa",
-    ),
-    ("kontrol", {"nama_dokter": "judi.com", "nama_faskes": LINK}, "0", "jadwal kontrol Judul, Selasa"),
+    ("terapi", {"jenis_terapi": "Pijat judi.com", "tempat_terapi": "siti@RSUD"}, "0", "Pijat judi. com di siti RSUD"),
+    ("kontrol", {"nama_dokter": "dr.Ani", "nama_faskes": "RS.Sehat"}, "0", "kontrol dengan dr. Ani di RS. Sehat,"),
 ]
 
 
-@pytest.mark.parametrize(("tipe", "details", "slot", "expected"), WITH_ADDRESSES)
-def test_web_addresses_are_removed_while_the_number_is_unverified(
-    tipe: str, details: dict[str, Any], slot: str, expected: str
-) -> None:
+@pytest.mark.parametrize(("tipe", "details", "slot", "expected"), WITH_LINKS)
+def test_links_in_details_are_broken_by_blanks(tipe: str, details: dict[str, Any], slot: str, expected: str) -> None:
     due = Due(SEVEN, SEVEN, slot)
     assert expected in texts.message(reminder(tipe, details), due, SITI)
-    body = texts.push(reminder(tipe, details), due, SITI)["body"]
-    assert expected.removeprefix("waktunya ").removeprefix("jadwal ") in body
-    assert "judi" not in body
-
-
-@pytest.mark.parametrize(("tipe", "details", "slot", "expected"), WITH_ADDRESSES)
-def test_web_addresses_are_kept_for_a_verified_number(
-    tipe: str, details: dict[str, Any], slot: str, expected: str
-) -> None:
-    text = said(tipe, details, slot, to=PROVEN_SITI)
-    assert text != said(tipe, details, slot)
-    assert any(address in text for address in (LINK, "judi.com", "s.id/abc"))
+    assert expected in texts.push(reminder(tipe, details), due, SITI)["body"]
 
 
 @pytest.mark.usefixtures("app")
-def test_web_addresses_are_removed_from_titles_and_names() -> None:
+def test_links_in_titles_and_names_are_broken_by_blanks() -> None:
     pengingat = Pengingat(tipe="terapi", judul="Menang di judi.com", timezone="Asia/Jakarta", details={})
     due = Due(SEVEN, SEVEN, "0")
+    sentence = "aktunya terapi Menang di judi. com pukul 07.00 WIB."
     assert texts.push(pengingat, due, SITI) == {
-        "title": "Pengingat: Menang di",
-        "body": "Waktunya terapi Menang di pukul 07.00 WIB.",
+        "title": "Pengingat: Menang di judi. com",
+        "body": f"W{sentence}",
     }
-    assert texts.push(pengingat, due, PROVEN_SITI)["title"] == "Pengingat: Menang di"
-    pengingat.judul = "judi.help"
-    assert texts.push(pengingat, due, SITI) == {"title": "Pengingat", "body": "Waktunya terapi pukul 07.00 WIB."}
-    for is_proven in (False, True):
-        siti = Recipient("judi.help Siti", phone_is_proven=is_proven)
-        assert texts.message(pengingat, due, siti).startswith("Halo Siti, ")
-        nameless = Recipient("https://judi.com", phone_is_proven=is_proven)
-        assert texts.message(pengingat, due, nameless) == "Halo, waktunya terapi pukul 07.00 WIB."
-        assert texts.payload(pengingat, due, siti, "t" * 22)["parts"] == {
-            "tipe": "terapi",
-            "name": "Siti",
-            "sentence": "waktunya terapi pukul 07.00 WIB.",
-            "token": "t" * 22,
-        }
+    assert texts.message(pengingat, due, Recipient("Siti.com")) == f"Halo com, w{sentence}"
+    reader = Recipient("klaim.help", reader="Budi")
+    assert texts.message(pengingat, due, reader) == f"Pengingat untuk klaim. help: w{sentence}"
 
 
 # --- titles and grouped messages ------------------------------------------------------------------------------------
 
 
-def payload(judul: str, tipe: str = "obat", to: Recipient = PROVEN_SITI, **details: Any) -> dict[str, Any]:
+def payload(judul: str, tipe: str = "obat", to: Recipient = SITI, **details: Any) -> dict[str, Any]:
     pengingat = reminder(tipe, details or METFORMIN)
     pengingat.judul = judul
     return texts.payload(pengingat, Due(SEVEN, SEVEN, "0"), to, "t" * 22)
@@ -327,11 +291,8 @@ def test_a_therapy_title_that_is_in_the_sentence_is_not_repeated() -> None:
 
 
 @pytest.mark.usefixtures("links")
-@pytest.mark.parametrize("to", [SITI, PROVEN_SITI])
-def test_web_addresses_are_removed_from_the_title_of_a_message_with_a_link(to: Recipient) -> None:
-    text = payload("Menang di judi.example.com sekarang", to=to)["text"]
-    assert "judi.example" not in text
-    assert "Pengingat: Menang di sekarang." in text
+def test_links_in_the_title_of_a_message_with_a_link_are_broken() -> None:
+    assert " Pengingat: Menang di judi. com sekarang." in payload("Menang di judi.com sekarang")["text"]
 
 
 @pytest.mark.usefixtures("app")

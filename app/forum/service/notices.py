@@ -2,7 +2,7 @@
 
 A broadcast goes to the people whose preferences contain the category's tag. The worker renders each text just before
 it sends the message. A text never contains the real name of somebody who uses a pseudonym. Names and titles come from
-strangers. Web addresses are therefore removed from both, and phone numbers are removed from titles.
+strangers. Links are therefore broken in both, and phone numbers are removed from titles.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core.contact import ask_administrator
 from app.core.database import db_time
 from app.core.database.session import autocommit, db
-from app.core.lib.strip_links import without_addresses, without_contacts
+from app.core.lib.break_links import break_links, without_contacts
 from app.forum.models import ForumBlock, ForumCategory, ForumReply, ForumThread, ReplyNotice
 from app.forum.service.reads.posts import ANONYMOUS
 from app.identity.models import User
@@ -50,9 +50,6 @@ LIFTED_KIND = "pseudonym_lifted"
 LIFTED = "Seorang moderator membuka nama di balik nama samaran Anda di forum. Hal ini tercatat."
 LIFTED_TITLE = "Nama samaran Anda"
 LIFTED_EXPIRES = timedelta(days=7)
-
-#: Text in place of a name that contained only web addresses.
-SOMEBODY = "Seseorang"
 
 #: Maximum characters of a thread's title in a text.
 MAX_TITLE = 80
@@ -124,7 +121,7 @@ def _announced(delivery: Claimed) -> Words:
         row = connection.execute(_SHOWN, {"id": delivery.about_id, "recipient_id": delivery.user_id}).one_or_none()
     if row is None:
         raise UnwantedError("hidden")
-    return {"text": f"Utas baru di forum {without_contacts(row.name)}:{quoted(row.title)}".removesuffix(":")}
+    return {"text": f"Utas baru di forum {break_links(row.name)}:{quoted(row.title)}".removesuffix(":")}
 
 
 def reply_written(thread: ForumThread, reply: ForumReply) -> None:
@@ -245,7 +242,7 @@ def _text_of(delivery: Claimed) -> Words | None:
         row = connection.execute(_replies, _values(delivery)).first()
     if row is None:
         return None
-    name = without_addresses((row.nama_samaran if row.use_pseudonym else row.nama_ktp) or ANONYMOUS) or SOMEBODY
+    name = break_links((row.nama_samaran if row.use_pseudonym else row.nama_ktp) or ANONYMOUS)
     threads = f"{row.threads} utas Anda" if row.threads > 1 else f"utas Anda{quoted(row.title)}"
     if row.replies > 1:
         return {"text": f"Ada balasan dari {name} dan {row.replies - 1} balasan lain di {threads} di forum."}
@@ -351,7 +348,7 @@ def _about(thread_id: int) -> About:
 def quoted(title: str) -> str:
     """Return a title in quotation marks after a blank, for example ` “Menu harian”`.
 
-    Remove phone numbers and web addresses, and shorten the title to `MAX_TITLE`. Return "" for an empty title.
+    Break links, remove phone numbers, and shorten the title to `MAX_TITLE`. Return "" for an empty title.
     """
     title = without_contacts(title)
     short = title if len(title) <= MAX_TITLE else title[: MAX_TITLE - 1] + "…"

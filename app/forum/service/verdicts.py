@@ -13,7 +13,7 @@ from enum import StrEnum
 import sqlalchemy as sa
 
 from app.core.database.session import autocommit
-from app.core.lib.strip_links import without_addresses
+from app.core.lib.break_links import break_links
 from app.forum.models import CaseState, ForumCase, ForumReply, ForumThread
 from app.forum.service.notices import VERDICT_KIND, quoted
 from app.notifications import outbox
@@ -108,6 +108,6 @@ def _text(delivery: Claimed) -> str | None:
 
 
 def _sentence(text: str | None) -> str:
-    """Return a moderator's reason without web addresses and with a full stop at the end."""
-    reason = without_addresses(text or "").strip()
+    """Return a moderator's reason with links broken and with a full stop at the end."""
+    reason = break_links(text or "")
     return reason if reason.endswith((".", "!", "?")) else f"{reason}."

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 
 from app.core.database.session import autocommit
-from app.core.lib.strip_links import without_contacts
+from app.core.lib.break_links import without_contacts
 from app.identity.field_encryption import UndecryptableField
 from app.notifications.delivery import groups
 from app.notifications.delivery.claims import Claimed, UndeliverableError, UnwantedError
@@ -62,7 +62,7 @@ def by_title(
 ) -> Renderer:
     """Return a renderer that puts the title of the row `about_id` into the text `announcement`.
 
-    Contact details in the title are removed.
+    Links in the title are broken, and phone numbers are removed.
     """
 
     def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:

@@ -1,7 +1,6 @@
 """Texts of alerts to caregivers about missed reminders of their patients.
 
-A text contains the time and the type of a reminder. It names the medicine only if the patient allows this. Web
-addresses are removed from text that people wrote, because the caregiver's phone number may belong to a stranger.
+A text contains the time and the type of a reminder. It names the medicine only if the patient allows this.
 """
 
 from __future__ import annotations
@@ -11,16 +10,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from app.core.lib.break_links import break_links
 from app.pengingat.models import Occurrence, Pengingat
-from app.pengingat.outgoing.texts import PUSH_CHARACTERS, Recipient, calendar_day, clock_time, patient_name
+from app.pengingat.outgoing.texts import PUSH_CHARACTERS, calendar_day, clock_time, patient_name
 from app.pengingat.timetable.schedule import DAY
 from app.pengingat.timetable.tipe import Tipe
 
 #: Maximum occurrences in one message. If there are more, the last line says how many others there are.
 MAX_LINES = 10
-
-#: Recipient whose phone number is not verified. `STRANGER.line` therefore removes web addresses from a text.
-STRANGER = Recipient("", phone_is_proven=False)
 
 NOUNS = {Tipe.OBAT: "obat", Tipe.MAKAN: "makan", Tipe.TERAPI: "terapi", Tipe.KONTROL: "pengingat kontrol"}
 
@@ -67,7 +64,7 @@ def words(
 
 def _sentence(line: Line, name: str, now: datetime, *, named: bool) -> str:
     tipe = Tipe(line.occurrence.tipe)
-    medicine = STRANGER.line(line.pengingat.details.get("nama_obat") or "") if named and tipe is Tipe.OBAT else ""
+    medicine = break_links(line.pengingat.details.get("nama_obat") or "") if named and tipe is Tipe.OBAT else ""
     what = f"{NOUNS[tipe]} {medicine}".strip()
     return line.news.value.format(nama=name, apa=what, kapan=_when(line, now))
 

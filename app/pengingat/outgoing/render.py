@@ -44,7 +44,6 @@ _receiver_name = sa.case((User.guardian_id.is_not(None), _receiver.nama_ktp))
 _details = PreparedStatement(
     sa.select(
         User.nama_ktp,
-        _receiver.phone_verified_at.is_not(None),
         _receiver_name,
         sa.func.coalesce(Occurrence.snoozed_until > sa.func.statement_timestamp(), sa.false()),
         *_occurrence,
@@ -67,7 +66,7 @@ def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
     """
     with autocommit() as connection:
         rows = _details.rows(connection, {"ids": [each.occurrence_id for each in deliveries]})
-    details = {values[4]: _OccurrenceDetails.of(*values) for values in rows}
+    details = {values[3]: _OccurrenceDetails.of(*values) for values in rows}
     if changed := {id_: row.link_hash for id_, row in details.items() if row.has_another_link}:
         shared_links.renew(changed)
     found = [(each, details[each.occurrence_id]) for each in deliveries if each.occurrence_id in details]
@@ -84,10 +83,10 @@ class _OccurrenceDetails:
     is_snoozed: bool
 
     @classmethod
-    def of(cls, name: str, is_proven: bool, reader: str | None, is_snoozed: bool, *values: object) -> Self:
+    def of(cls, name: str, reader: str | None, is_snoozed: bool, *values: object) -> Self:
         first, rest = values[: len(_OCCURRENCE)], values[len(_OCCURRENCE) :]
         occurrence = Occurrence(**dict(zip(_OCCURRENCE, first, strict=True)))
-        return cls(occurrence, _reminder_of(rest), Recipient(name, is_proven, reader), is_snoozed)
+        return cls(occurrence, _reminder_of(rest), Recipient(name, reader), is_snoozed)
 
     @property
     def token(self) -> str:
@@ -149,7 +148,7 @@ def render_stock(deliveries: Sequence[Claimed]) -> dict[int, Words]:
     """
     with autocommit() as connection:
         rows = connection.execute(_stock_of, {"ids": [each.about_id for each in deliveries]}).all()
-    found = {id_: (_reminder_of(values), Recipient(name, False, reader)) for id_, name, reader, *values in rows}
+    found = {id_: (_reminder_of(values), Recipient(name, reader)) for id_, name, reader, *values in rows}
     known = [(each, *found[each.about_id]) for each in deliveries if each.about_id in found]
     return {
         each.id: texts.stock(

@@ -1,19 +1,18 @@
 """Texts of reminders in Indonesian, with times in the reminder's time zone.
 
-Web addresses are removed from names and titles. An unverified phone number may belong to a stranger. So messages to
-such a number contain no web address in any text that a person wrote.
+Links in text that a person wrote are broken, because the phone number of the recipient may belong to a stranger.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, NotRequired, TypedDict
 
+from app.core.lib.break_links import break_links, on_one_line
 from app.core.lib.local_time import day_text
-from app.core.lib.strip_links import without_addresses
 from app.notifications.delivery.message_format import explains_answers
 from app.pengingat.ledger import tokens
 from app.pengingat.models import Pengingat
@@ -58,15 +57,13 @@ class Recipient:
     """Owner of a reminder, and the person who reads the messages about the reminder."""
 
     name: str
-    #: True if the phone number that receives the messages was verified.
-    phone_is_proven: bool
     #: Name of the caregiver who reads the messages of a dependent. None if the owner reads the messages.
     reader: str | None = None
 
     @property
     def whom(self) -> str:
         """Return the name of the dependent, or an empty string if the owner reads the messages."""
-        return "" if self.reader is None else without_addresses(self.name) or "orang yang Anda rawat"
+        return "" if self.reader is None else break_links(self.name)
 
     @property
     def short_name(self) -> str:
@@ -76,15 +73,6 @@ class Recipient:
     def greeting(self) -> str:
         """Return the beginning of a message: `Halo Siti, `, or `Pengingat untuk Ibu Siti: `."""
         return f"Pengingat untuk {self.whom}: " if self.whom else f"Halo{_after_blank(self.short_name)}, "
-
-    def line(self, value: object) -> str:
-        """Return text that a person wrote as one line. Remove web addresses if the phone number is not verified."""
-        text = " ".join(str(value).split())
-        return text if self.phone_is_proven else without_addresses(text)
-
-
-#: Recipient for texts in the application. Web addresses stay, because a person reads their own text there.
-OWNER = Recipient("", phone_is_proven=True)
 
 
 class ReminderParts(TypedDict):
@@ -111,11 +99,11 @@ def payload(
 ) -> dict[str, object]:
     """Return the text and the parts of a message. The text ends with the link if the setting `public_url` is set."""
     plain, link = message(pengingat, due, recipient, again=again), tokens.link_of(token)
-    title = _title(pengingat, plain, recipient)
+    title = _title(pengingat, plain)
     parts: ReminderParts = {
         "tipe": "" if due.slot == REMOVED else pengingat.tipe,
         "name": recipient.short_name,
-        "sentence": _lead(again=again) + _sentence(pengingat, due, recipient) + title,
+        "sentence": _lead(again=again) + _sentence(pengingat, due) + title,
         "token": token,
     }
     if recipient.whom:
@@ -155,20 +143,20 @@ def _with_answer(text: str, by_words: str, by_link: str) -> str:
 
 def message(pengingat: Pengingat, due: Due, recipient: Recipient, *, again: bool = False) -> str:
     """Return for example `Halo Siti, waktunya minum Metformin (1 tablet, setelah makan) pukul 07.00 WIB.`"""
-    return f"{recipient.greeting}{_lead(again=again)}{_sentence(pengingat, due, recipient)}"
+    return f"{recipient.greeting}{_lead(again=again)}{_sentence(pengingat, due)}"
 
 
 def push(pengingat: Pengingat, due: Due, recipient: Recipient) -> dict[str, str]:
-    body = begun_large(_sentence(pengingat, due, recipient))
+    body = begun_large(_sentence(pengingat, due))
     if len(body) > PUSH_CHARACTERS:
         body = body[: PUSH_CHARACTERS - 1] + "…"
-    title, lead = without_addresses(pengingat.judul), f"Pengingat{' untuk ' * bool(recipient.whom)}{recipient.whom}"
+    title, lead = break_links(pengingat.judul), f"Pengingat{' untuk ' * bool(recipient.whom)}{recipient.whom}"
     return {"title": (f"{lead}: {title}" if title else lead)[:PUSH_CHARACTERS], "body": body}
 
 
 def stock(pengingat: Pengingat, day: date, recipient: Recipient, *, is_push: bool) -> dict[str, object]:
-    """Return the texts of a notice about a medicine that runs out on this day. The texts contain no web address."""
-    what = recipient.line(pengingat.details["nama_obat"]) or without_addresses(pengingat.judul) or "obat"
+    """Return the texts of a notice about a medicine that runs out on this day."""
+    what = break_links(pengingat.details["nama_obat"]) or break_links(pengingat.judul) or "obat"
     whose = "" if recipient.whom else " Anda"
     sentence = f"{what}{whose} kira-kira habis {_day_of_year(day)}. Yuk, siapkan lagi sebelum habis."
     if is_push:
@@ -179,9 +167,9 @@ def stock(pengingat: Pengingat, day: date, recipient: Recipient, *, is_push: boo
 def first_name(name: str) -> str:
     """Return the first word of a name after titles and initials, for example `Ani` for `dr.Ani, Sp.PD`.
 
-    Web addresses are removed. If the name contains only titles, return the full name.
+    If the name contains only titles, return the full name.
     """
-    words = [word.strip(",;") for word in without_addresses(name).split()]
+    words = [word.strip(",;") for word in break_links(name).split()]
     return next((word for word in words if not word.endswith(".") and word.casefold() not in TITLES), " ".join(words))
 
 
@@ -192,7 +180,7 @@ def patient_name(name: str, of_others: Collection[str]) -> str:
     """
     short = first_name(name)
     is_ambiguous = short.casefold() in {first_name(other).casefold() for other in of_others}
-    return without_addresses(name) if is_ambiguous else short
+    return break_links(name) if is_ambiguous else short
 
 
 def clock_time(moment: datetime) -> str:
@@ -218,14 +206,14 @@ def _lead(*, again: bool) -> str:
     return "kami ingatkan sekali lagi, " if again else ""
 
 
-def _title(pengingat: Pengingat, said: str, recipient: Recipient) -> str:
+def _title(pengingat: Pengingat, said: str) -> str:
     """Return a sentence with the reminder's title, for example ` Pengingat: Obat diabetes.`
 
     Return an empty string if the text `said` contains the title, or if the title contains the name of the medicine.
     The title adds no information then.
     """
-    title = without_addresses(pengingat.judul)
-    medicine = recipient.line(pengingat.details.get("nama_obat") or "") if pengingat.tipe == Tipe.OBAT else ""
+    title = break_links(pengingat.judul)
+    medicine = break_links(pengingat.details.get("nama_obat") or "") if pengingat.tipe == Tipe.OBAT else ""
     if not title or _contains(said, title) or (medicine and _contains(title, medicine)):
         return ""
     return f" Pengingat: {title}" + ("" if title[-1] in ".!?" else ".")
@@ -240,31 +228,31 @@ def begun_large(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def _sentence(pengingat: Pengingat, due: Due, recipient: Recipient) -> str:
+def _sentence(pengingat: Pengingat, due: Due) -> str:
     local = due.occurrence.astimezone(pengingat.zone)
     at = f"pukul {clock_time(local)}"
-    details, line = pengingat.details, recipient.line
+    details, line = pengingat.details, break_links
     if due.slot == REMOVED:
-        return f"waktunya {without_addresses(pengingat.judul) or 'pengingat'} {at}."
+        return f"waktunya {break_links(pengingat.judul) or 'pengingat'} {at}."
     match Tipe(pengingat.tipe):
         case Tipe.OBAT:
             dose = doses_on(pengingat.details, pengingat.schedule, due.occurrence)[int(due.slot)]
             what = f"{_after_blank(doses.verb(dose['satuan']))} {line(details['nama_obat']) or 'obat'}"
             return f"waktunya{what} ({doses.quantity(dose, line)}, {doses.manner(details)}) {at}."
         case Tipe.MAKAN:
-            menu = _menu(details.get(due.slot), recipient)
+            menu = _menu(details.get(due.slot), break_links)
             return f"waktunya {MEALS.get(due.slot, 'makan')} {at}." + (f" Menu: {menu}." if menu else "")
         case Tipe.TERAPI:
-            what = line(details.get("jenis_terapi") or "") or without_addresses(pengingat.judul)
+            what = line(details.get("jenis_terapi") or "") or break_links(pengingat.judul)
             return f"waktunya terapi{_after_blank(what)}{_at_place(line(details.get('tempat_terapi') or ''))} {at}."
         case Tipe.KONTROL:
             lead = f"{LEADS[due.slot]} " if due.slot in LEADS else ""
-            return f"{lead}jadwal kontrol{_visit(pengingat, recipient)}, {calendar_day(local)} {at}."
+            return f"{lead}jadwal kontrol{_visit(pengingat)}, {calendar_day(local)} {at}."
 
 
 def what(pengingat: Pengingat, due: Due) -> str:
     """Return the details of an occurrence for the application, for example `1 tablet, setelah makan`."""
-    details, line = pengingat.details, OWNER.line
+    details, line = pengingat.details, on_one_line
     match Tipe(pengingat.tipe):
         case Tipe.OBAT:
             on_that_day = doses_on(details, pengingat.schedule, due.occurrence)
@@ -272,30 +260,30 @@ def what(pengingat: Pengingat, due: Due) -> str:
                 return ""
             return f"{doses.quantity(on_that_day[int(due.slot)], line)}, {doses.manner(details)}"
         case Tipe.MAKAN:
-            return ": ".join(filter(None, (MEALS.get(due.slot, ""), _menu(details.get(due.slot), OWNER))))
+            return ": ".join(filter(None, (MEALS.get(due.slot, ""), _menu(details.get(due.slot), on_one_line))))
         case Tipe.TERAPI:
             return (
                 line(details.get("jenis_terapi") or "") + _at_place(line(details.get("tempat_terapi") or ""))
             ).strip()
         case Tipe.KONTROL:
-            doctor, place = _doctor(details, OWNER)
+            doctor, place = _doctor(details, on_one_line)
             return (doctor + _at_place(place)).strip()
 
 
-def _menu(meal: Details | None, recipient: Recipient) -> str:
+def _menu(meal: Details | None, line: Callable[[str], str]) -> str:
     """Return the foods of a meal, for example `nasi merah, telur`."""
-    return ", ".join(filter(None, (recipient.line(meal[name]) for name in NUTRIENTS if meal and meal.get(name))))
+    return ", ".join(filter(None, (line(str(meal[name])) for name in NUTRIENTS if meal and meal.get(name))))
 
 
-def _visit(pengingat: Pengingat, recipient: Recipient) -> str:
-    who, place = _doctor(pengingat.details, recipient)
-    return (f" dengan {who}" if who else _after_blank(without_addresses(pengingat.judul))) + _at_place(place)
+def _visit(pengingat: Pengingat) -> str:
+    who, place = _doctor(pengingat.details, break_links)
+    return (f" dengan {who}" if who else _after_blank(break_links(pengingat.judul))) + _at_place(place)
 
 
-def _doctor(details: Details, recipient: Recipient) -> tuple[str, str]:
+def _doctor(details: Details, line: Callable[[str], str]) -> tuple[str, str]:
     """Return the doctor, for example `dr. Ani (Penyakit Dalam)`, and the name of the hospital or clinic."""
     doctor, field, place = (
-        recipient.line(details.get(name) or "") for name in ("nama_dokter", "spesialisasi", "nama_faskes")
+        line(str(details.get(name) or "")) for name in ("nama_dokter", "spesialisasi", "nama_faskes")
     )
     return doctor + (f" ({field})" if doctor and field else ""), place
 

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable
 
-from app.core.lib.strip_links import without_addresses
+from app.core.lib.break_links import break_links
 from app.pengingat.timetable.schedule import Schedule
 from app.pengingat.timetable.tipe import Details
 
@@ -43,10 +43,10 @@ def quantity(dose: Details, line: Callable[[str], str]) -> str:
 
 
 def manner(details: Details) -> str:
-    """Return the instructions for a dose, for example `setelah makan, jangan dengan susu`, without web addresses."""
+    """Return the instructions for a dose, for example `setelah makan, jangan dengan susu`, with links broken."""
     instruction = details.get("petunjuk")
     # Old reminders may have any type here, because `petunjuk` was stored unchecked before the schema had this field.
-    said = without_addresses(instruction)[:MAX_INSTRUCTION] if isinstance(instruction, str) else ""
+    said = break_links(instruction[:MAX_INSTRUCTION]) if isinstance(instruction, str) else ""
     return ", ".join(filter(None, (details["aturan"], said)))
 
 
@@ -57,6 +57,6 @@ def prescription(details: Details, schedule: Schedule) -> str:
     """
     times: dict[str, list[str]] = defaultdict(list)
     for slot, dose in zip(schedule.slots, details["jadwal"], strict=False):
-        times[quantity(dose, without_addresses)].append(f"{slot.time:%H.%M}")
+        times[quantity(dose, break_links)].append(f"{slot.time:%H.%M}")
     taken = [f"{what} pukul {' dan '.join(', '.join(at).rsplit(', ', 1))}" for what, at in times.items()]
-    return f"{without_addresses(details['nama_obat'])}: {', '.join([*taken, manner(details)])}"
+    return f"{break_links(details['nama_obat'])}: {', '.join([*taken, manner(details)])}"
