@@ -35,47 +35,25 @@ def test_a_push_reaches_every_browser_of_the_person(client: Client, sim: Server,
     assert response.status_code == 200
     assert response.json == {"sent": 0, "failed": 0, "removed": 0, "queued": 2}
     jobs.drain("urgent")
-    unsigned = {**PAYLOAD, **{name: f"Pesan dari luar layanan: {PAYLOAD[name]}" for name in ("title", "body")}}
-    assert [shown(sim, browser) for browser in browsers] == [[unsigned], [unsigned]]
+    assert [shown(sim, browser) for browser in browsers] == [[PAYLOAD], [PAYLOAD]]
     message = sim.push.messages[0]
     assert (message.error, message.ttl, message.urgency) == (None, 86400, "normal")
 
 
-@pytest.mark.parametrize(
-    ("text", "seen"),
-    [
-        ("Menang di judi.com sekarang", "Menang di sekarang"),
-        ("https://judi.com", "Pemberitahuan"),
-        ("Klaim klaim.help", "Klaim"),
-    ],
-)
-def test_web_addresses_are_removed_from_a_push_by_a_user(
-    siti: Client, sim: Server, browser: dict[str, Any], text: str, seen: str
+@pytest.mark.parametrize("has_token", [True, False])
+def test_title_and_body_of_a_push_arrive_as_they_were_sent(
+    client: Client, siti: Client, sim: Server, browser: dict[str, Any], has_token: bool
 ) -> None:
     subscribe(siti, browser, siti.id)
-    payload = {**PAYLOAD, "title": text, "body": text}
-    assert siti.post("/push/send", {"user_id": siti.id, "payload": payload}).status_code == 200
+    payload = {
+        "title": "Menang di judi.com",
+        "body": "siti@rumah.id\nhttps://judi.com  dr.Ani",
+        "url": "/forum/threads/7",
+    }
+    sender = siti if has_token else client
+    assert sender.post("/push/send", {"user_id": siti.id, "payload": payload}).status_code == 200
     jobs.drain("urgent")
-    assert shown(sim, browser) == [{**PAYLOAD, "title": seen, "body": seen}]
-
-
-def test_line_breaks_in_a_push_are_kept(siti: Client, sim: Server, browser: dict[str, Any]) -> None:
-    subscribe(siti, browser, siti.id)
-    payload = {**PAYLOAD, "body": "Buka judi.com\nPukul 07.30, dr. Ani, Sp.PD"}
-    siti.post("/push/send", {"user_id": siti.id, "payload": payload})
-    jobs.drain("urgent")
-    assert shown(sim, browser) == [{**PAYLOAD, "body": "Buka\nPukul 07.30, dr. Ani, Sp.PD"}]
-
-
-def test_a_push_without_a_token_is_marked_as_from_outside_the_service(
-    client: Client, siti: Client, sim: Server, browser: dict[str, Any]
-) -> None:
-    subscribe(siti, browser, siti.id)
-    stop = "Hentikan obat Anda hari ini"
-    client.post("/push/send", {"user_id": siti.id, "payload": {"title": stop, "body": stop}})
-    jobs.drain("urgent")
-    theirs = f"Pesan dari luar layanan: {stop}"
-    assert shown(sim, browser) == [{"title": theirs, "body": theirs}]
+    assert shown(sim, browser) == [payload]
 
 
 def test_a_reminder_push_has_high_urgency_a_short_ttl_and_its_own_topic(
