@@ -56,6 +56,8 @@ def test_an_announcement_has_the_current_title_of_the_article(admin: Client) -> 
     [
         ("Gizi klaim.help", "Artikel baru: Gizi klaim. help"),
         ("Gizi 0812 3456 7890", "Artikel baru: Gizi"),
+        ("Gizi nomor 123456789", "Artikel baru: Gizi nomor 123456789"),
+        ("m" * 90, f"Artikel baru: {'m' * 79}…"),
         ("evil.рф", "Artikel baru: evil. рф"),
         ("Gizi, oleh dr. Ani, Sp.GK", "Artikel baru: Gizi, oleh dr. Ani, Sp. GK"),
     ],

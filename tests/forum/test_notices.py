@@ -109,6 +109,8 @@ def test_an_announcement_has_the_current_title_and_category_of_the_thread(siti: 
         ("bank.support", "Utas baru di forum Medis: “bank. support”"),
         ("Hubungi 0812-3456-7890 atau +62 812 3456 7890", "Utas baru di forum Medis: “Hubungi atau”"),
         ("Senam 24.11.2026 pukul 07.00-08.00", "Utas baru di forum Medis: “Senam 24.11.2026 pukul 07.00-08.00”"),
+        ("Resi 123456789 dan 1000000000", "Utas baru di forum Medis: “Resi 123456789 dan 1000000000”"),
+        ("m" * 90, f"Utas baru di forum Medis: “{'m' * 79}…”"),
     ],
 )
 def test_an_announcement_has_broken_links_and_no_phone_numbers(siti: Client, title: str, text: str) -> None:

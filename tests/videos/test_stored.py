@@ -67,6 +67,8 @@ def test_an_announcement_has_the_current_title_of_the_video(
     [
         ("Senam klaim.help", "Video baru: Senam klaim. help"),
         ("Senam 0812 3456 7890", "Video baru: Senam"),
+        ("Senam nomor 123456789", "Video baru: Senam nomor 123456789"),
+        ("m" * 90, f"Video baru: {'m' * 79}…"),
         ("evil.рф", "Video baru: evil. рф"),
     ],
 )
