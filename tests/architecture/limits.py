@@ -222,7 +222,7 @@ LIMITS: dict[str, Limit] = {
     "config.py broadcast_per_user_per_day": Limit(
         "the person",
         "broadcast messages to a person, of all authors",
-        "notifications/broadcasts/test_broadcasts.py::test_a_person_gets_one_broadcast_a_day",
+        "notifications/broadcasts/test_broadcasts.py::test_a_person_gets_at_most_three_broadcasts_a_day",
     ),
     # Limits on pushes
     "push/routes.py subscribe '60 per minute'": Limit("the database", "an address", GENERIC),

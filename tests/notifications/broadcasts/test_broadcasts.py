@@ -136,11 +136,11 @@ def test_broadcast_hours_use_the_time_zone_of_the_province(
     assert f"{row.due_at.astimezone(UTC):%d %H:%M}" == due
 
 
-def test_a_person_gets_one_broadcast_a_day(app: Flask, broadcasting: Configure, moment: Time) -> None:
+def test_a_person_gets_at_most_three_broadcasts_a_day(app: Flask, broadcasting: Configure, moment: Time) -> None:
     make_user()
-    for n in range(3):
+    for n in range(4):
         fan_out.fan_out(announce(n))
-    assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 1
+    assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 3
     moment.now = NOON + timedelta(days=1)
     fan_out.fan_out(announce(9))
     assert len(recipients(9)) == 1
