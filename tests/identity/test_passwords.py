@@ -39,11 +39,23 @@ def test_the_common_password_list_has_ten_thousand_distinct_entries() -> None:
     assert all(line == line.lower() and len(line) >= 6 for line in lines)
 
 
-def test_the_demo_password_is_refused_in_production(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert passwords.problem(passwords.DEMO, username="siti", phone=None) is None
+@pytest.fixture
+def production(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     config = dataclasses.replace(app.extensions["config"], environment="production")
     monkeypatch.setitem(app.extensions, "config", config)
-    assert passwords.problem(passwords.DEMO, username="siti", phone=None)
+
+
+@pytest.mark.parametrize("password", ["123456", "password123", "siti.aminah", "081234567890", "zzzzzz"])
+def test_outside_production_six_characters_are_a_password(
+    client: Client, admin: Client, patient: User, password: str
+) -> None:
+    person = {"username": "siti.dua", "nama_ktp": "S", "nama_samaran": "M", "nomor_hp": "081311112222"}
+    assert client.post("/register", {**person, "password": password}).status_code == 201
+    code = ask(client, PHONE)
+    assert client.post("/update-password", {"code": code, "new_password": password}).status_code == 200
+    assert client.as_(patient).put("/profile", {"password": password}).status_code == 200
+    new = {"email": "a@example.org", "nama_ktp": "A", "password": password}
+    assert admin.post("/admins/", new).status_code == 201
 
 
 @pytest.fixture
