@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
@@ -11,8 +12,9 @@ from fpdf import FPDF
 from app.core.database.session import db
 from app.core.exports import pdf
 from app.core.exports.charts import Chart
+from app.identity.models import User
 from tests.admins.exports import get, read_csv, read_pdf, read_xlsx
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 
 
@@ -86,12 +88,31 @@ def test_grid_lines_of_a_chart_have_correct_labels(most: int) -> None:
     assert most <= heights[-1] <= max(4, 2 * most)
 
 
-def test_only_pdf_exports_have_a_row_limit(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_pdf_shows_the_first_rows_and_says_how_many_there_are(
+    admin: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(pdf, "MAX_ROWS", 3)
-    for _ in range(3):
-        make_user()
-    response = admin.get("/admins/export/users?format=pdf")
-    assert_error(response, 400, "too_many_rows")
-    assert "csv" in response.json["message"]
+    for n in range(3):
+        make_user(nama_ktp=f"Nama {n}")
+    text, _ = read_pdf(get(admin, "users", format="pdf"))
+    assert "Tabel ini memuat 3 dari 4 baris. Unduh xlsx atau csv untuk semua baris." in text
+    assert re.findall(r"Nama \d", text) == ["Nama 2", "Nama 1", "Nama 0"]
     assert len(read_csv(get(admin, "users"))) == 5
     assert len(read_xlsx(get(admin, "users", format="xlsx"))) == 5
+
+
+def test_a_pdf_with_exactly_the_maximum_of_rows_has_no_remark(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pdf, "MAX_ROWS", 1)
+    text, _ = read_pdf(get(admin, "users", format="pdf"))
+    assert "Tabel ini memuat" not in text
+
+
+def test_the_chart_of_a_long_pdf_covers_the_days_of_the_shown_rows(
+    admin: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Older rows are missing. A chart of the whole range would show days without registrations."""
+    monkeypatch.setattr(pdf, "MAX_ROWS", 1)
+    old = make_user()
+    db.session.execute(sa.update(User).filter_by(id=old.id).values(created_at=sa.func.now() - timedelta(days=900)))
+    text, _ = read_pdf(get(admin, "users", format="pdf"))
+    assert "Pendaftaran per hari" in text
