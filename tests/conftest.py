@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
@@ -15,7 +14,6 @@ from app.core.database.session import db, unit_of_work
 from app.core.jobs import metrics
 from app.core.jobs.clock_jump import verified_time
 from app.core.web.rate_limits import RateLimits
-from app.forum.service import threads
 from app.identity import passwords
 from app.identity.care import CaregiverLink
 from app.identity.models import RoleName
@@ -54,8 +52,6 @@ def real_app(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 
     app = create_patient_app(config_for_tests(**variables, MEDIA_ROOT=str(tmp_path_factory.mktemp("media"))))
     with pytest.MonkeyPatch.context() as patch:
-        # Turn off the limits for new users, because all test users have just registered.
-        patch.setattr(threads, "NEWCOMER", timedelta())
         patch.setattr(passwords, "HASHER", CHEAP_HASHER)
         with app.app_context():
             seed_all()

@@ -10,7 +10,6 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.core.lib import local_time
 from app.forum.models import ForumCategory
-from app.forum.service import threads
 from app.notifications.models import Broadcast, Delivery
 from tests.forum.people import aged
 from tests.forum.posts import cases, category_id, write_reply, write_thread
@@ -80,10 +79,7 @@ def test_a_new_thread_is_broadcast_with_the_preference_tag_of_its_category(siti:
     assert timedelta(seconds=29) < broadcast.starts_at - before < timedelta(seconds=302)
 
 
-def test_the_thread_of_a_new_account_is_broadcast_like_any_other(
-    client: Client, admin: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(threads, "NEWCOMER", timedelta(hours=24))
+def test_the_thread_of_a_new_account_is_broadcast_like_any_other(client: Client, admin: Client) -> None:
     write_thread(aged(client, hours=0))
     assert db.session.scalars(sa.select(Broadcast.state)).all() == ["open"]
     assert cases(admin) == []

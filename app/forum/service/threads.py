@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import sqlalchemy as sa
 
 from app.core.database.session import autocommit, db
@@ -21,11 +19,7 @@ from app.forum.service.reads.posts import Record
 from app.forum.service.reads.thread_list import read_page
 from app.forum.service.reads.threads import ThreadPage, read_thread
 from app.identity import own_pictures
-from app.identity.models import User
 from app.identity.sessions import Caller
-
-#: An account that is younger than this is new. A moderator must approve the broadcast of each thread of a new account.
-NEWCOMER = timedelta(hours=24)
 
 
 def list_all(query: ThreadQuery, caller_id: int | None) -> Listing[Record]:
@@ -48,7 +42,7 @@ def get(thread_id: int, query: RepliesQuery, caller_id: int | None) -> Truncated
 def create(data: Loaded, caller: Caller) -> Record:
     """Create a thread and the broadcast that announces it.
 
-    The broadcast waits for a moderator if the thread has a crisis phrase, or if its author's account is new.
+    The broadcast waits for a moderator if the thread has a crisis phrase.
     """
     columns = pictures.columns(data)  # decode the picture before a transaction begins
     check_pseudonym(data["use_pseudonym"], caller)
@@ -58,8 +52,7 @@ def create(data: Loaded, caller: Caller) -> Record:
     db.session.add(thread)
     db.session.flush()
     help_ = crisis.check_post(thread)
-    is_held = help_ is not None or _is_by_newcomer(thread)
-    notices.thread_written(thread, is_held=is_held)
+    notices.thread_written(thread, is_held=help_ is not None)
     count_thread(thread.category_id, 1)
     return _read(thread, help_, caller)
 
@@ -104,16 +97,6 @@ def remove(thread: ForumThread) -> None:
     db.session.flush()
     if is_counted:
         count_thread(category_id, -1)
-
-
-def _is_by_newcomer(thread: ForumThread) -> bool:
-    """Return whether the author's account is new. For a new account, open a case to get a moderator's approval."""
-    is_new = sa.select(User.created_at > sa.func.now() - NEWCOMER).where(User.id == thread.user_id)
-    if not db.session.scalar(is_new):
-        return False
-    case, is_new_case = cases.of_post(thread)
-    cases.request_review(case, is_new=is_new_case, is_urgent=False)
-    return True
 
 
 def _read(thread: ForumThread, help_: Help | None, caller: Caller) -> Record:
