@@ -74,7 +74,6 @@ def unsubscribe(data: dict[str, str]) -> dict[str, str]:
 def send_push(data: Loaded) -> dict[str, int]:
     """Send a push to all browsers of a user, through the worker.
 
-    Without a token, the texts begin with "Pesan dari luar layanan:". With `PUSH_SEND=admin`, only administrators may
-    send.
+    With `PUSH_SEND=admin`, only administrators may send.
     """
     return service.send(data, optional_caller())

@@ -21,7 +21,6 @@ from app.core.errors import (
     Unauthorized,
     ValidationFailed,
 )
-from app.core.lib.break_links import break_links
 from app.core.settings import settings
 from app.core.web.fields import Loaded
 from app.identity import dependents, sessions, users
@@ -36,11 +35,6 @@ from app.push.models import PushSubscription
 #: Maximum number of subscriptions of a person. If there are more, unverified subscriptions are deleted first, and then
 #: the oldest.
 MAX_PER_USER = 10
-
-#: Replacement for a title or body that contains only web addresses.
-UNTITLED = "Pemberitahuan"
-#: Prefix of a push that was sent without a token. It shows that the text is not from this service.
-FROM_OUTSIDE = "Pesan dari luar layanan: "
 
 NOT_FOUND = "Langganan tidak ditemukan."
 VERIFIED = "Perangkat ini sudah terhubung dengan sebuah akun. Masuk dulu untuk menggantinya."
@@ -112,21 +106,17 @@ def unsubscribe(endpoint: str) -> None:
 def send(data: Loaded, caller: Caller | None) -> dict[str, int]:
     """Add a delivery for each browser of a person. If the person is a dependent, use the caregiver's browsers instead.
 
-    Return the number of deliveries as `queued`. Web addresses are removed from the texts, because recipients may
-    believe that this service wrote the texts. Without a caller, the texts start with `FROM_OUTSIDE`. With
-    `PUSH_SEND=admin`, only administrators may send.
+    Return the number of deliveries as `queued`. The title and the body are sent unchanged. With `PUSH_SEND=admin`, only
+    administrators may send.
     """
-    if settings.push_send == "admin" and not (caller and caller.has(*PRIVILEGED)):
+    is_admin = caller is not None and caller.has(*PRIVILEGED)
+    if settings.push_send == "admin" and not is_admin:
         raise Forbidden if caller else Unauthorized
     payload = {name: value for name, value in data["payload"].items() if value is not None}
-    lead = "" if caller else FROM_OUTSIDE
-    for name in ("title", "body"):
-        lines = map(break_links, payload[name].splitlines())
-        payload[name] = lead + ("\n".join(lines).strip() or UNTITLED)
     if len(orjson.dumps(payload)) > webpush.MAX_PAYLOAD_BYTES:
         raise PayloadTooLarge(f"Isi notifikasi maksimal {webpush.MAX_PAYLOAD_BYTES} byte.")
     url = data["payload"]["url"]
-    if url is not None and not is_own_url(url):
+    if url is not None and not is_own_url(url) and not (is_admin and url.startswith("https://")):
         raise ValidationFailed({"payload": {"url": ["isi dengan jalur atau alamat di situs ini."]}})
     # Use the clock of the database, because a push could expire too early if the clock of a web server were wrong.
     expiry = sa.func.statement_timestamp() + timedelta(seconds=transport.OTHER_TTL_S)

@@ -166,6 +166,13 @@ class TestSendPush:
     def test_links_outside_the_front_end_are_refused(self, client: Client, user_id: int, url: str) -> None:
         assert_error(client.post("/push/send", {"user_id": user_id, "payload": {**PAYLOAD, "url": url}}), 400)
 
+    @pytest.mark.parametrize(("url", "status"), [("https://kemkes.example/a", 200), ("http://kemkes.example/a", 400)])
+    def test_an_administrator_may_send_a_link_to_any_https_address(
+        self, admin: Client, user_id: int, url: str, status: int
+    ) -> None:
+        sent = {"user_id": user_id, "payload": {**PAYLOAD, "url": url}}
+        assert admin.post("/push/send", sent).status_code == status
+
     @pytest.mark.parametrize(
         "sent",
         [{}, {"user_id": 1}, {"user_id": "x", "payload": PAYLOAD}, {"user_id": 1, "payload": {"title": "T"}},
