@@ -16,7 +16,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core.contact import ask_administrator
 from app.core.database import db_time
 from app.core.database.session import autocommit, db
-from app.core.lib.break_links import break_links, without_contacts
+from app.core.lib.break_links import break_links, message_title
 from app.forum.models import ForumBlock, ForumCategory, ForumReply, ForumThread, ReplyNotice
 from app.forum.service.reads.posts import ANONYMOUS
 from app.identity.models import User
@@ -50,9 +50,6 @@ LIFTED_KIND = "pseudonym_lifted"
 LIFTED = "Seorang moderator membuka nama di balik nama samaran Anda di forum. Hal ini tercatat."
 LIFTED_TITLE = "Nama samaran Anda"
 LIFTED_EXPIRES = timedelta(days=7)
-
-#: Maximum characters of a thread's title in a text.
-MAX_TITLE = 80
 
 
 def thread_written(thread: ForumThread, *, is_held: bool = False) -> None:
@@ -348,8 +345,7 @@ def _about(thread_id: int) -> About:
 def quoted(title: str) -> str:
     """Return a title in quotation marks after a blank, for example ` “Menu harian”`.
 
-    Break links, remove phone numbers, and shorten the title to `MAX_TITLE`. Return "" for an empty title.
+    Return "" if the title is only a phone number.
     """
-    title = without_contacts(title)
-    short = title if len(title) <= MAX_TITLE else title[: MAX_TITLE - 1] + "…"
+    short = message_title(title)
     return f" “{short}”" if short else ""

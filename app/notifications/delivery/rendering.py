@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 
 from app.core.database.session import autocommit
-from app.core.lib.break_links import without_contacts
+from app.core.lib.break_links import message_title
 from app.identity.field_encryption import UndecryptableField
 from app.notifications.delivery import groups
 from app.notifications.delivery.claims import Claimed, UndeliverableError, UnwantedError
@@ -62,7 +62,7 @@ def by_title(
 ) -> Renderer:
     """Return a renderer that puts the title of the row `about_id` into the text `announcement`.
 
-    Links in the title are broken, and phone numbers are removed.
+    The title is changed by `message_title`.
     """
 
     def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
@@ -74,7 +74,7 @@ def by_title(
         return {each.id: words(titles[each.about_id]) for each in deliveries if each.about_id in titles}
 
     def words(text: str) -> Words:
-        return {"text": announcement.format(title=without_contacts(text)).removesuffix(": ")}
+        return {"text": announcement.format(title=message_title(text)).removesuffix(": ")}
 
     return render
 

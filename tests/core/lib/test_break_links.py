@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.lib.break_links import break_links
+from app.core.lib.break_links import break_links, message_title
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,22 @@ def test_a_text_keeps_all_words_and_is_broken_once(text: str) -> None:
     broken = break_links(text)
     assert break_links(broken) == broken
     assert re.findall(r"\w", broken) == re.findall(r"\w", text)
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("WA 0812-3456-7890", "WA"),
+        ("+62 812 3456 7890 atau 021-5005678", "atau"),
+        ("wa.me/6281234567890", "wa. me/"),
+        ("Resi 11500567 lewat 1500567", "Resi 11500567 lewat"),
+        ("Resi 123456789", "Resi 123456789"),
+        ("NIK 3201234567890001", "NIK 3201234567890001"),
+        ("Dana Rp1.500.000.000 pada 24.11.2026", "Dana Rp1.500.000.000 pada 24.11.2026"),
+        ("081234567890", ""),
+        ("m" * 80, "m" * 80),
+        ("m" * 81, "m" * 79 + "…"),
+    ],
+)
+def test_a_title_loses_phone_numbers_alone_and_ends_at_80_characters(title: str, shown: str) -> None:
+    assert message_title(title) == shown
