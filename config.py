@@ -483,7 +483,7 @@ class Config:
         "Maximum of broadcast messages a minute, for all users together", _integer(1, 1_000_000), default=60
     )
     broadcast_per_user_per_day: int = setting(
-        "Maximum of broadcast messages a day for one user", _integer(0, 100), default=1
+        "Maximum of broadcast messages a day for one user", _integer(0, 100), default=3
     )
 
     @property
