@@ -138,7 +138,7 @@ class Name(Text):
 
 
 class Password(fields.String):
-    """A password of 6 to 128 characters. Blanks count. The service rejects passwords that are easy to guess."""
+    """A password of 6 to 128 characters. Blanks count. Production rejects passwords that are easy to guess."""
 
     def __init__(self, *, required: bool = False) -> None:
         super().__init__(
@@ -148,7 +148,7 @@ class Password(fields.String):
             metadata={
                 "format": "password",
                 "example": "kucing-hitam-7",
-                "description": "Must not be a common password, a repetition, the username or the phone number",
+                "description": "In production no common password, no repetition, not the username or the phone number",
             },
         )
 

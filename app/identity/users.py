@@ -180,7 +180,7 @@ def _remember_phone(user: User, before: str | None) -> None:
 def set_password(user: User, password: str, *, keep_session: uuid.UUID | None = None, field: str = "password") -> None:
     """Store a new password, and end all sessions of the person except `keep_session`, see `sessions.end_all`.
 
-    Raise `ValidationFailed` for `field` of the request if the password is too easy to guess.
+    Raise `ValidationFailed` for `field` of the request if the password is too easy to guess in production.
     """
     _check_password(password, user.username, user.phone, field)
     user.password_hash = passwords.hash_password(password)
