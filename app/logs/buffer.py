@@ -17,9 +17,7 @@ import sqlalchemy as sa
 from redis.exceptions import RedisError
 
 from app.core.database.session import db
-from app.core.errors import TooManyRequests
 from app.core.jobs import queue
-from app.core.web import rate_limits
 
 logger = logging.getLogger(__name__)
 
@@ -30,13 +28,6 @@ Record = Mapping[str, object]
 #: Redis keys: the list of new records, and the set with the names of the lists of ingest jobs.
 WAITING, CLAIMED = "logs:waiting", "logs:taken"
 BATCH = 2000
-
-#: Prefix of the Redis keys of counters. Each sender has one counter of records per minute and one per day. The counters
-#: expire.
-COUNTS = "logs:counts"
-
-#: Maximum records per sender. A normal client sends a few with each screen.
-MAX_PER_MINUTE, MAX_PER_DAY = 120, 5000
 
 #: After a failure, Redis is not called for this number of seconds. Otherwise each request would wait for the timeout of
 #: a hanging Redis.
@@ -89,62 +80,23 @@ _INGEST = sa.text(
     """
 )
 
-#: Script that atomically adds a record, unless its sender has reached a limit. The script returns 1 if it has added the
-#: record. KEYS: the list, the sender's counters for this minute and this day. ARGV: the record, the limits per minute
-#: and per day.
-_ADD = """
-local function count(key, seconds)
-    local calls = redis.call('INCR', key)
-    if calls == 1 then redis.call('EXPIRE', key, seconds) end
-    return calls
-end
-if count(KEYS[2], 60) > tonumber(ARGV[2]) or count(KEYS[3], 86400) > tonumber(ARGV[3]) then return 0 end
-redis.call('RPUSH', KEYS[1], ARGV[1])
-return 1
-"""
-
 _redis_paused_until = 0.0
 
 
-def put(record: Record, *, sender: str | None = None) -> bool:
-    """Store one record with a new `event_id` in Redis, or in the table if Redis is down. Return whether it was stored.
-
-    A sender above `MAX_PER_MINUTE` or `MAX_PER_DAY` is refused. Without `sender` there is no limit.
-    """
+def put(record: Record) -> None:
+    """Store one record with a new `event_id` in Redis, or in the table if Redis is down."""
     global _redis_paused_until  # noqa: PLW0603  # one pause per process
     record = {"event_id": str(uuid.uuid4()), **record}
     if monotonic() >= _redis_paused_until:
         try:
-            accepted = _push(orjson.dumps(record), sender)
+            queue.connection().rpush(WAITING, orjson.dumps(record))
         except RedisError as error:
             # Redis may have stored the record in spite of the error. The event id makes a second insert harmless.
             _redis_paused_until = monotonic() + REDIS_PAUSE_S
             logger.warning("logs go straight to the database: %s", type(error).__name__)
         else:
-            return accepted
-    if sender is not None and not _has_room(sender):
-        return False
+            return
     store([record])
-    return True
-
-
-def _has_room(sender: str) -> bool:
-    """Count the record in this process, because Redis is down. Return whether the sender is within the limits."""
-    try:
-        rate_limits.count(f"{MAX_PER_MINUTE} per minute", "logs", sender)
-        rate_limits.count(f"{MAX_PER_DAY} per day", "logs", sender)
-    except TooManyRequests:
-        return False
-    return True
-
-
-def _push(record: bytes, sender: str | None) -> bool:
-    redis = queue.connection()
-    if sender is None:
-        redis.rpush(WAITING, record)
-        return True
-    keys = [WAITING, f"{COUNTS}:minute:{sender}", f"{COUNTS}:day:{sender}"]
-    return bool(redis.register_script(_ADD)(keys, [record, MAX_PER_MINUTE, MAX_PER_DAY]))
 
 
 def has_records() -> bool:

@@ -20,7 +20,7 @@ bp = Blueprint("logs", __name__, url_prefix="/log", description="Activity logs o
 def create_user_log(data: NewLog) -> dict[str, str]:
     """Queue a record of a user's activity.
 
-    Records above 120 per minute or 5,000 per day are dropped and only counted.
+    A sender may send 120 records per minute and 5,000 per day.
     """
     return _create("user", data)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from prometheus_client import Counter
-
 from app.core.errors import Unauthorized
 from app.core.lib import local_time
 from app.core.web import rate_limits
@@ -11,8 +9,8 @@ from app.identity.sessions import get_caller
 from app.logs import buffer
 from app.logs.schemas import NewLog
 
-#: Counter of records above a sender's limits. Nothing else is stored about these records.
-DROPPED = Counter("activity_logs_dropped_total", "Log records dropped because their sender sent too many")
+#: Maximum records per sender. A normal client sends a few with each screen.
+MAX_PER_MINUTE, MAX_PER_DAY = 120, 5000
 
 
 def create(
@@ -20,14 +18,14 @@ def create(
 ) -> None:
     """Accept one record with its user, sender and time. The worker stores the record within seconds.
 
-    `log` is `user` or `admin`. The limits apply per user, or per `address` if there is no valid token. A record
-    above the limits is dropped and counted, without an error for the client.
+    `log` is `user` or `admin`. The limits apply per user, or per `address` if there is no valid token. Raise
+    `TooManyRequests` above the limits.
     """
     user_id = _user_of(authorization)
-    sender = None
-    if rate_limits.are_enabled():
-        sender = f"address:{address}" if user_id is None else f"user:{user_id}"
-    accepted = buffer.put(
+    sender = f"address:{address}" if user_id is None else f"user:{user_id}"
+    rate_limits.count(f"{MAX_PER_MINUTE} per minute", "logs", sender)
+    rate_limits.count(f"{MAX_PER_DAY} per day", "logs", sender)
+    buffer.put(
         {
             **data,
             "log": log,
@@ -35,11 +33,8 @@ def create(
             "remote_ip": remote_ip,
             "user_agent": user_agent[:500] or None,
             "created_at": local_time.now(),
-        },
-        sender=sender,
+        }
     )
-    if not accepted:
-        DROPPED.inc()
 
 
 def _user_of(authorization: str | None) -> int | None:

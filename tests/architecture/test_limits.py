@@ -27,7 +27,7 @@ OTHERS = {
     "accounts/notices.py TOGETHER",
 }
 #: Constants without their own row. The table has rows for the `rate_limits.count` calls that use these constants.
-COUNTED = {"logs/buffer.py MAX_PER_MINUTE", "logs/buffer.py MAX_PER_DAY"}
+COUNTED = {"logs/service.py MAX_PER_MINUTE", "logs/service.py MAX_PER_DAY"}
 SETTING = re.compile(r"    (\w+_per_\w+): ", re.MULTILINE)
 
 

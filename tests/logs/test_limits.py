@@ -34,7 +34,7 @@ def test_the_record_limit_of_a_person_covers_all_ip_addresses(client: Client, li
 
 
 def test_a_record_above_5000_per_day_is_429(client: Client, limited: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "LIMITS", ("120 per minute", "3 per day"))
+    monkeypatch.setattr(service, "MAX_PER_DAY", 3)
     assert send(client, 3) == {202}
     refused = client.post("/log/user-log", RECORD, environ_base={"REMOTE_ADDR": "10.0.0.1"})
     assert_error(refused, 429, "too_many_requests")
