@@ -232,7 +232,7 @@ def get_today() -> dict[str, object]:
 def export_report(query: ExportChoice, report: str) -> Response:
     """Download a report (users, admins, activity-logs, domicile): xlsx or pdf for people, csv for programs.
 
-    A pdf contains at most 5,000 rows.
+    A pdf shows the first 5,000 rows and says how many there are.
     """
     return streaming.download_response(exports.export(report, caller, **query))
 

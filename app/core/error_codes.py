@@ -87,7 +87,6 @@ ERROR_CODES = (
     "too_many_dependents",
     "too_many_reminders",
     "too_many_requests",
-    "too_many_rows",
     "unauthorized",
     "unknown_report",
     "unknown_table",

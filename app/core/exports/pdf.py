@@ -8,13 +8,13 @@ from typing import Any
 
 from fpdf import FPDF
 
-from app.core.errors import BadRequest
 from app.core.exports import fonts
 from app.core.exports.charts import ACCENT, FAINT, INK, RULE, TINT, Chart, number
 from app.core.exports.streaming import EXPORTS, Chunks
 from app.core.exports.table import Column, ColumnType, Paper, ReportRows, Table
 from app.core.lib.local_time import JAKARTA, day_text, now
 
+#: Maximum rows in a document. A document with more rows would be too long to print.
 MAX_ROWS = 5000
 
 MARGIN = 12.0
@@ -29,29 +29,32 @@ REMARK_PT, REMARK_MM = 9, 5.0
 MAX_LINES = 12
 
 NOTHING = "Tidak ada data dalam rentang ini."
+MORE = "Tabel ini memuat {shown} dari {count} baris. Unduh xlsx atau csv untuk semua baris."
 
 FAMILY = "Sans"
 
 
 def stream(table: Table, paper: Paper) -> Chunks:
-    """Return the document in one chunk. Raise `too_many_rows` if the table has more than `MAX_ROWS` rows."""
+    """Return the document in one chunk. It shows the first `MAX_ROWS` rows, and says how many rows there are."""
     with EXPORTS.slot():
         with table.rows() as found:
-            rows = list(islice(found, MAX_ROWS + 1))
-        if len(rows) > MAX_ROWS:
-            raise BadRequest(
-                f"PDF memuat paling banyak {number(MAX_ROWS)} baris. Persempit rentang atau pilih csv atau xlsx.",
-                code="too_many_rows",
-            )
-        yield _document(table.columns, rows, paper)
+            rows = list(islice(found, MAX_ROWS))
+        count = table.count() if len(rows) == MAX_ROWS else len(rows)
+        yield _document(table.columns, rows, count, paper)
 
 
-def _document(columns: Sequence[Column], rows: ReportRows, paper: Paper) -> bytes:
-    pdf = _Pages(paper, columns, len(rows))
+def _document(columns: Sequence[Column], rows: ReportRows, count: int, paper: Paper) -> bytes:
+    remarks, start = [*paper.remarks], paper.start
+    if count > len(rows):
+        remarks.append(MORE.format(shown=number(len(rows)), count=number(count)))
+        # Begin the chart at the oldest shown row, because the rows of older days are missing. A chart begins before its
+        # `start` if a row is older.
+        start = paper.end
+    pdf = _Pages(paper, columns, count)
     pdf.add_page()
-    pdf.add_remarks([_text(ColumnType.TEXT, remark) for remark in paper.remarks])
+    pdf.add_remarks([_text(ColumnType.TEXT, remark) for remark in remarks])
     if paper.chart and rows:
-        pdf.add_chart(paper.chart(rows, paper.start, paper.end))
+        pdf.add_chart(paper.chart(rows, start, paper.end))
     kinds = [column.kind for column in columns]
     pdf.add_table([[_text(kind, value) for kind, value in zip(kinds, row, strict=True)] for row in rows])
     return bytes(pdf.output())

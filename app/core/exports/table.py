@@ -54,6 +54,11 @@ class Table:
         with own_connection() as connection:
             yield connection.execute(statement, execution_options={"yield_per": ROWS_AT_ONCE})
 
+    def count(self) -> int:
+        counted = sa.select(sa.func.count()).select_from(self.source.order_by(None).subquery())
+        with own_connection() as connection:
+            return connection.execute(counted).scalar_one()
+
 
 @dataclass(frozen=True)
 class Paper:

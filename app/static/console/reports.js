@@ -32,7 +32,7 @@ function downloads() {
     element("div", { class: "row" }, Object.entries(FORMATS).map(([format, label]) =>
       button(label, () => download(name, format, start.value, end.value), { "aria-label": `${title} sebagai ${label}` })))));
   return element("div", { class: "card" },
-    paragraph("XLSX dan PDF untuk dibaca orang, CSV untuk program lain. PDF memuat paling banyak 5.000 baris."),
+    paragraph("XLSX dan PDF untuk dibaca orang, CSV untuk program lain. PDF memuat 5.000 baris pertama."),
     element("div", { class: "row" }, element("div", {}, startLabel, start), element("div", {}, endLabel, end)),
     paragraph("Tanpa tanggal, laporan memuat semuanya.", "soft"), ...rows);
 }
