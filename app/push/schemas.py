@@ -60,8 +60,8 @@ class PublicKey(Schema):
 
 
 class PushPayload(Schema):
-    title = Text(200, required=True, metadata={"description": "Web addresses are removed"}, example="Halo")
-    body = Text(2700, required=True, metadata={"description": "Web addresses are removed"}, example="Ada kabar baru.")
+    title = Text(200, required=True, example="Halo")
+    body = Text(2700, required=True, example="Ada kabar baru.")
     url = Text(
         1000,
         load_default=None,
