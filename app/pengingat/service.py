@@ -22,7 +22,7 @@ from app.pengingat.ledger.queries import LockedReminders
 from app.pengingat.models import AnsweredVia, Pengingat
 from app.pengingat.schemas import NO_WAKTU, NewPengingat, PengingatChanges, Query, StockAddition
 from app.pengingat.timetable import limits
-from app.pengingat.timetable.plans import has_times, schedule_of, with_first_day
+from app.pengingat.timetable.plans import Clock, has_times, schedule_of, wall_times, with_first_day
 from app.pengingat.timetable.schedule import Schedule
 from app.pengingat.timetable.tipe import Details, Tipe
 
@@ -72,16 +72,16 @@ def create(user_id: int, data: NewPengingat) -> Pengingat:
     users.lock_own(user_id)
     consents.check(user_id, Purpose.HEALTH_DATA)
     now = db_time.now()
-    waktu = data.get("waktu")
+    waktu, clock = data.get("waktu"), Clock(ZoneInfo(data["timezone"]), now)
     pengingat = Pengingat(
         user_id=user_id,
         tipe=data["tipe"],
         judul=data["judul"],
         timezone=data["timezone"],
-        details=_details(data["tipe"], data["details"], None, data["timezone"], now),
+        details=_details(data["tipe"], data["details"], None, clock),
         planned_until=now,
     )
-    schedule = _schedule(pengingat.tipe, pengingat.details, waktu, pengingat.timezone, now)
+    schedule = _schedule(pengingat.tipe, pengingat.details, waktu, clock)
     fallen = queries.count_fallen(user_id, now.astimezone(schedule.zone).date(), now)
     limits.check_new(queries.open_schedules(user_id).values(), schedule, fallen, now)
     _set_schedule(pengingat, schedule, waktu, now)
@@ -169,11 +169,13 @@ def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) 
     """Apply the changed fields of `SCHEDULING`. Return whether the messages must be planned again."""
     tipe, zone = changes.get("tipe", pengingat.tipe), changes.get("timezone", pengingat.timezone)
     course = pengingat.schedule if "durasi_hari" in pengingat.details else None
-    details = _details(tipe, changes.get("details", pengingat.details), course, zone, now)
+    before = pengingat.schedule
+    is_kept = (tipe, zone) == (pengingat.tipe, pengingat.timezone)
+    clock = Clock(ZoneInfo(zone), now, wall_times(tipe, pengingat.details, before) if is_kept else {})
+    details = _details(tipe, changes.get("details", pengingat.details), course, clock)
     was_derived = pengingat.first_at == _first(pengingat.schedule, pengingat.active_from)
     start = changes.get("waktu", None if was_derived and has_times(tipe, details) else pengingat.first_at)
-    before = _read_again(pengingat, now)
-    after = _schedule(tipe, details, start, zone, now)
+    after = _schedule(tipe, details, start, clock)
     again_before, tipe_before = pengingat.details.get(upcoming.AGAIN_FIELD), pengingat.tipe
     pengingat.tipe, pengingat.timezone, pengingat.details = tipe, zone, details
     if before != after:
@@ -185,29 +187,15 @@ def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) 
     return before != after or (again_before, tipe_before) != (details.get(upcoming.AGAIN_FIELD), tipe)
 
 
-def _details(tipe: str, sent: Details, course: Schedule | None, zone: str, now: datetime) -> Details:
+def _details(tipe: str, sent: Details, course: Schedule | None, clock: Clock) -> Details:
     details = load_details(tipe, sent)
-    return with_first_day(details, course, ZoneInfo(zone), now) if tipe == Tipe.OBAT else details
+    return with_first_day(details, course, clock) if tipe == Tipe.OBAT else details
 
 
-def _read_again(pengingat: Pengingat, now: datetime) -> Schedule | None:
-    """Compute the schedule from the stored details, with the present UTC offset of the time zone.
-
-    The caller compares the result with the new schedule. The stored schedule cannot be used for this, because it was
-    computed with another offset if summer time has begun or ended since. Return None if the details are invalid. Old
-    details may be invalid, because unknown fields are stored unchecked.
-    """
-    try:
-        details = load_details(pengingat.tipe, pengingat.details)
-    except ValidationFailed:
-        return None
-    return _schedule(pengingat.tipe, details, pengingat.first_at, pengingat.timezone, now)
-
-
-def _schedule(tipe: str, details: Details, start: datetime | None, zone: str, now: datetime) -> Schedule:
+def _schedule(tipe: str, details: Details, start: datetime | None, clock: Clock) -> Schedule:
     if start is None and not has_times(tipe, details):
         raise ValidationFailed({"waktu": [NO_WAKTU]})
-    schedule = schedule_of(tipe, details, start, ZoneInfo(zone), now)
+    schedule = schedule_of(tipe, details, start, clock)
     for moment in (start, schedule.single_at):
         if moment is not None and not EARLIEST < moment < LATEST:
             raise ValidationFailed({"waktu": ["di luar jangkauan."]})

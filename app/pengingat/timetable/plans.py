@@ -5,7 +5,8 @@ Clients send times in UTC. The schedule stores them as wall times, which are tim
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
@@ -16,24 +17,71 @@ MEALS = ("sarapan", "makan_siang", "makan_malam", "selingan")
 #: Name of a time of day (slot) in the schedule of a meal reminder. If the meals have no times, the schedule has only
 #: this slot.
 ANY_MEAL = "makan"
+#: Field of a medicine's details with the doses that replace `jadwal` for some days.
+TEMPORARY = "jadwal_sementara"
+
+#: Wall times of the stored details. The key is a time in UTC, and the list, meal or weekday that has this time.
+WallTimes = Mapping[tuple[str, str], time]
 
 
-def schedule_of(tipe: str, details: Details, start: datetime | None, zone: ZoneInfo, now: datetime) -> Schedule:
+def wall_times(tipe: str, details: Details, schedule: Schedule) -> WallTimes:
+    """Return the wall times of a stored reminder. An edit keeps the wall time of each time that it does not change."""
+    sessions = details.get("jadwal") or []
+    match Tipe(tipe):
+        case Tipe.OBAT:
+            times = _known("jadwal", sessions, schedule.slots)
+            if schedule.temporary is not None:
+                temporary = details[TEMPORARY]["jadwal"]
+                times.update(_known(TEMPORARY, temporary, schedule.temporary.slots))
+            return times
+        case Tipe.MAKAN:
+            return {(slot.name, details[slot.name]["jam"]): slot.time for slot in schedule.slots if slot.name in MEALS}
+        case Tipe.TERAPI:
+            of_days = {
+                (row["hari"], row["jam"]): slot.time for row, slot in zip(sessions, schedule.slots, strict=False)
+            }
+            return {**_known("jadwal", sessions, schedule.slots), **of_days}
+        case Tipe.KONTROL:
+            return {}
+
+
+def _known(name: str, rows: Iterable[Details], slots: Iterable[Slot]) -> dict[tuple[str, str], time]:
+    return {(name, row["jam"]): slot.time for row, slot in zip(rows, slots, strict=False)}
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Conversion of times in UTC into wall times, with the UTC offset of the time zone at the moment `now`."""
+
+    zone: ZoneInfo
+    now: datetime
+    #: Wall times that are kept, see `wall_times`.
+    kept: WallTimes = field(default_factory=dict)
+
+    def wall(self, jam: str, *places: str) -> time:
+        """Return the kept wall time of this time in the first of the places that has it, or else convert the time."""
+        kept = (self.kept.get((place, jam)) for place in places)
+        return next((each for each in kept if each is not None), None) or wall_time(jam, self.zone, self.now)
+
+    def doses(self, jadwal: Sequence[Details], place: str = "jadwal") -> tuple[Slot, ...]:
+        return tuple(Slot(str(n), self.wall(dose["jam"], place)) for n, dose in enumerate(jadwal))
+
+
+def schedule_of(tipe: str, details: Details, start: datetime | None, clock: Clock) -> Schedule:
     """Return the schedule for validated details. `start` is the field `waktu` (time) of the request, if any."""
+    zone = clock.zone
     match Tipe(tipe):
         case Tipe.OBAT:
             return Schedule(
                 zone,
-                slots=_doses(details["jadwal"], zone, now),
+                slots=clock.doses(details["jadwal"]),
                 first=_day(details.get("mulai")) or date.min,
                 last=_last_day(details) or date.max,
-                temporary=_temporary(details.get("jadwal_sementara"), zone, now),
+                temporary=_temporary(details.get(TEMPORARY), clock),
             )
         case Tipe.MAKAN:
             timed = [
-                Slot(meal, wall_time(details[meal]["jam"], zone, now))
-                for meal in MEALS
-                if details.get(meal, {}).get("jam")
+                Slot(meal, clock.wall(details[meal]["jam"], meal)) for meal in MEALS if details.get(meal, {}).get("jam")
             ]
             return Schedule(zone, slots=tuple(timed) or (Slot(ANY_MEAL, _wall(start, zone)),))
         case Tipe.TERAPI:
@@ -43,7 +91,7 @@ def schedule_of(tipe: str, details: Details, start: datetime | None, zone: ZoneI
             return Schedule(
                 zone,
                 slots=tuple(
-                    Slot(str(n), wall_time(session["jam"], zone, now), WEEKDAYS.index(session["hari"]))
+                    Slot(str(n), clock.wall(session["jam"], session["hari"], "jadwal"), WEEKDAYS.index(session["hari"]))
                     for n, session in enumerate(sessions)
                 ),
             )
@@ -66,7 +114,7 @@ def has_times(tipe: str, details: Details) -> bool:
             return bool(details.get("datetime"))
 
 
-def with_first_day(details: Details, before: Schedule | None, zone: ZoneInfo, now: datetime) -> Details:
+def with_first_day(details: Details, before: Schedule | None, clock: Clock) -> Details:
     """Return the details of a medicine. Add the first day (`mulai`) if the details have only a duration.
 
     The first day is the day of the next dose. If `before` is the schedule of a course that is not over, keep the first
@@ -74,22 +122,18 @@ def with_first_day(details: Details, before: Schedule | None, zone: ZoneInfo, no
     """
     if details.get("durasi_hari") is None or details.get("mulai") is not None:
         return details
-    if before is not None and before.first != date.min and not before.is_over(now):
+    if before is not None and before.first != date.min and not before.is_over(clock.now):
         return {**details, "mulai": before.first.isoformat()}
-    first = Schedule(zone, slots=_doses(details["jadwal"], zone, now)).next_occurrence(now) or now
-    return {**details, "mulai": first.astimezone(zone).date().isoformat()}
+    first = Schedule(clock.zone, slots=clock.doses(details["jadwal"])).next_occurrence(clock.now) or clock.now
+    return {**details, "mulai": first.astimezone(clock.zone).date().isoformat()}
 
 
 def doses_on(details: Details, schedule: Schedule, moment: datetime) -> Sequence[Details]:
     """Return the doses of a medicine on the day of this moment: the temporary doses or the normal doses."""
     temporary = schedule.temporary
     is_temporary = temporary and temporary.first <= moment.astimezone(schedule.zone).date() <= temporary.last
-    doses: list[Details] = (details["jadwal_sementara"] if is_temporary else details)["jadwal"]
+    doses: list[Details] = (details[TEMPORARY] if is_temporary else details)["jadwal"]
     return doses
-
-
-def _doses(jadwal: Sequence[Details], zone: ZoneInfo, now: datetime) -> tuple[Slot, ...]:
-    return tuple(Slot(str(n), wall_time(dose["jam"], zone, now)) for n, dose in enumerate(jadwal))
 
 
 def _last_day(details: Details) -> date | None:
@@ -98,11 +142,11 @@ def _last_day(details: Details) -> date | None:
     return first + timedelta(days=days - 1) if first and days else _day(details.get("selesai"))
 
 
-def _temporary(sent: Details | None, zone: ZoneInfo, now: datetime) -> Temporary | None:
+def _temporary(sent: Details | None, clock: Clock) -> Temporary | None:
     if sent is None:
         return None
     first, last = date.fromisoformat(sent["mulai"]), date.fromisoformat(sent["selesai"])
-    return Temporary(first, last, _doses(sent["jadwal"], zone, now))
+    return Temporary(first, last, clock.doses(sent["jadwal"], TEMPORARY))
 
 
 def _day(text: str | None) -> date | None:
