@@ -67,7 +67,7 @@ def test_marking_done_within_an_hour_before_a_dose_cancels_only_its_message(
     jobs.top_up()
     done = siti.put(path, {"is_done": True}).json
     assert done["is_done"] is True
-    assert waiting() == ["03 12:00", "04 00:00"]
+    assert waiting() == ["02 12:00", "03 12:00", "04 00:00"]
     moment.move(hours=12, minutes=29)
     assert siti.get(path).json["is_done"] is True
     moment.move(minutes=1)

@@ -313,7 +313,6 @@ def mark(held: LockedReminders, pengingat: Pengingat, *, is_done: bool, via: Ans
         _reopen(held, pengingat)
         return
     dues = done.current(pengingat, held.now)
-    outbox.cancel(upcoming.about(pengingat.id), [upcoming.KIND])
     # Insert the rows, because an occurrence more than 36 hours ahead has no row yet.
     ids = {row.id for row in statements.record([upcoming.entry(pengingat, due) for due in dues])}
     rows = statements.near([pengingat.id], held.now, ids=ids)
