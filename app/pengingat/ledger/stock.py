@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 
 from app.core.errors import Conflict, ValidationFailed
 from app.notifications import outbox
@@ -15,14 +16,12 @@ from app.notifications.models import About, Channel
 from app.pengingat.details_schemas import MAX_STOCK
 from app.pengingat.ledger.statements import Row
 from app.pengingat.models import OccurrenceState, Pengingat
+from app.pengingat.timetable.doses import exact
 from app.pengingat.timetable.plans import doses_on
 from app.pengingat.timetable.schedule import DAY, NEVER, moment_of
 from app.pengingat.timetable.tipe import Details, Tipe
 
 KIND = "stock"
-
-#: Decimals of a stored amount. Rounding makes sums of halves and tenths of a tablet exact.
-DECIMALS = 6
 
 #: Time of the daily check, in the reminder's time zone.
 TIME_OF_DAY = time(9)
@@ -53,9 +52,10 @@ def add(pengingat: Pengingat, amount: float, now: datetime) -> None:
     stock = _stock(pengingat)
     if stock is None:
         raise StockNotTracked
-    if stock["sisa"] + amount > MAX_STOCK:
+    total = exact(stock["sisa"]) + exact(amount)
+    if total > MAX_STOCK:
         raise ValidationFailed({"tambah": [f"terlalu banyak, persediaan maksimal {MAX_STOCK}."]})
-    _set(pengingat, stock["sisa"] + amount)
+    _set(pengingat, total)
     _restock(pengingat, now)
 
 
@@ -69,12 +69,12 @@ def take(pengingat: Pengingat, row: Row, state: OccurrenceState) -> float | None
     stock, taken = _stock(pengingat), row.stock_deducted or 0.0
     if state != OccurrenceState.DONE:
         if stock is not None and taken:
-            _set(pengingat, stock["sisa"] + taken)
+            _set(pengingat, exact(stock["sisa"]) + exact(taken))
         return None
     if stock is None or row.tipe != Tipe.OBAT:
         return None
     amount: float = min(_amount(pengingat, row.slot, row.due_at), stock["sisa"])
-    _set(pengingat, stock["sisa"] - amount)
+    _set(pengingat, exact(stock["sisa"]) - exact(amount))
     return amount
 
 
@@ -110,12 +110,12 @@ def runs_out_on(pengingat: Pengingat, now: datetime) -> date | None:
     stock = _stock(pengingat)
     if stock is None:
         return None
-    left, day = stock["sisa"], now.astimezone(pengingat.zone).date()
+    left, day = exact(stock["sisa"]), now.astimezone(pengingat.zone).date()
     until = now + (max(_borders(stock)) + 2) * DAY
     for due in pengingat.schedule.dues(now, until):
         if pengingat.counts_as_done(due.occurrence):
             continue
-        left = round(left - _amount(pengingat, due.slot, due.at), DECIMALS)
+        left -= exact(_amount(pengingat, due.slot, due.at))
         if left < 0:
             return day
         day = due.at.astimezone(pengingat.zone).date()
@@ -130,8 +130,8 @@ def _stock(pengingat: Pengingat) -> Details | None:
     return stock
 
 
-def _set(pengingat: Pengingat, left: float) -> None:
-    stock = {**pengingat.details["persediaan"], "sisa": round(left, DECIMALS)}
+def _set(pengingat: Pengingat, left: Decimal) -> None:
+    stock = {**pengingat.details["persediaan"], "sisa": float(left)}
     pengingat.details = {**pengingat.details, "persediaan": stock}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable
+from decimal import Decimal
 
 from app.core.lib.break_links import break_links
 from app.pengingat.timetable.schedule import Schedule
@@ -32,9 +33,14 @@ def verb(unit: str) -> str:
     return _VERBS.get(first[1], "") if first else ""
 
 
+def exact(number: float) -> Decimal:
+    """Return the decimal number that the client sent. Sums of these numbers are exact, unlike sums of floats."""
+    return Decimal(repr(number))
+
+
 def amount(number: float) -> str:
-    """Return a number in Indonesian notation: `1`, `0,5`."""
-    return f"{number:g}".replace(".", ",")
+    """Return all digits of a number in Indonesian notation: `1`, `0,5`, `0,000025`."""
+    return f"{exact(number).normalize():f}".replace(".", ",")
 
 
 def quantity(dose: Details, line: Callable[[str], str]) -> str:
