@@ -7,7 +7,7 @@ from app.articles.service import ArticleRow, SavedRow
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import cached
 from app.core.web.fields import Loaded
-from app.core.web.pagination import Listing, Page, PageSchema
+from app.core.web.pagination import Listing, LongTextsPageSchema, Page, PageSchema
 from app.core.web.rate_limits import limit
 from app.identity.access import authenticated, by_caller, caller, caller_id, optional, requires
 from app.identity.models import RoleName
@@ -45,7 +45,7 @@ def get_live_article(query: dict[str, str]) -> dict[str, object]:
 @cached(60)
 @bp.arguments(KategoriFilterSchema, location="query")
 @bp.response(200, schemas.Article(many=True))
-def list_articles(search: KategoriFilter) -> Listing[ArticleRow]:
+def list_articles(search: KategoriFilter) -> Listing[dict[str, object]]:
     """List stored articles, newest first. `q` searches the title.
 
     The total of a filtered list is at most 10,000.
@@ -56,10 +56,10 @@ def list_articles(search: KategoriFilter) -> Listing[ArticleRow]:
 @bp.get("/search")
 @optional
 @cached(60)
-@bp.arguments(PageSchema, location="query")
+@bp.arguments(LongTextsPageSchema, location="query")
 @bp.arguments(schemas.ArticleSearch, location="query")
 @bp.response(200, schemas.Article(many=True))
-def search_articles(page: Page, query: dict[str, str]) -> Listing[ArticleRow]:
+def search_articles(page: Page, query: dict[str, str]) -> Listing[dict[str, object]]:
     """List stored articles whose title contains a text."""
     return service.list_all(KategoriFilter(page, query["title"]), caller_id())
 

@@ -11,9 +11,10 @@ from app.articles import live
 from app.articles.models import Article, SavedArticle, articles
 from app.core.database.session import AnySelect, assign, db, get_locked_or_404, map_constraint_errors
 from app.core.errors import AppError, Conflict, NotFound, ValidationFailed
+from app.core.lib.html import sanitise
 from app.core.media import pictures
 from app.core.web.fields import Loaded
-from app.core.web.pagination import Listing, Page, containing, paginate_rows
+from app.core.web.pagination import Listing, Page, containing, cut_in_sql, paginate_rows
 from app.kategori import service as kategori
 from app.kategori.schemas import KategoriFilter
 from app.notifications.broadcasts import service as broadcasts
@@ -48,12 +49,21 @@ def get_live(url: str, user_id: int | None) -> dict[str, object]:
     return {**asdict(article), "is_saved": article.url in saved_among(user_id, [article.url])}
 
 
-def list_all(search: KategoriFilter, user_id: int | None) -> Listing[ArticleRow]:
-    """Return stored articles, newest first. `search.q` is a part of the title."""
-    query = _with_is_saved(user_id).where(*kategori.within(Article.kategori_id, search)).order_by(Article.id.desc())
+def list_all(search: KategoriFilter, user_id: int | None) -> Listing[dict[str, object]]:
+    """Return stored articles, newest first. `search.q` is a part of the title.
+
+    A text that was cut is sanitised again, so that each of its tags is closed.
+    """
+    query = _with_is_saved(user_id, cut_in_sql(articles.c.content, search.page)).order_by(Article.id.desc())
+    query = query.where(*kategori.within(Article.kategori_id, search))
     if search.q:
         query = query.where(containing(search.q, Article.title))
-    return paginate_rows(query, search.page)
+    listing = paginate_rows(query, search.page)
+    records = [row._asdict() for row in listing.rows]
+    if not search.page.is_paged:
+        for record in records:
+            record["content"] = sanitise(record["content"])
+    return Listing(records, listing.total, listing.page)
 
 
 def get(article_id: int, user_id: int | None) -> ArticleRow:
@@ -127,12 +137,13 @@ def saved_among(user_id: int | None, urls: list[str]) -> set[str]:
     return set(db.session.scalars(query))
 
 
-def _with_is_saved(user_id: int | None) -> AnySelect:
+def _with_is_saved(user_id: int | None, content: sa.SQLColumnExpression[str] = articles.c.content) -> AnySelect:
+    columns = [content if column is articles.c.content else column for column in articles.c]
     if user_id is None:
-        return sa.select(*articles.c, sa.false().label("is_saved"))
+        return sa.select(*columns, sa.false().label("is_saved"))
     saved = (SavedArticle.url == Article.url) & (SavedArticle.user_id == user_id)
     is_saved = sa.func.coalesce(SavedArticle.saved, sa.false()).label("is_saved")
-    return sa.select(*articles.c, is_saved).outerjoin(SavedArticle, saved)
+    return sa.select(*columns, is_saved).outerjoin(SavedArticle, saved)
 
 
 #: Renderer for the text of article announcements.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from app.core.web.fields import Form, RecordId, Text, Timestamp, enumeration
-from app.core.web.pagination import Search, SearchSchema
+from app.core.web.pagination import MAX_UNPAGED_LONG, Search, SearchSchema
 from app.forum.models import CaseState, HiddenBy, PhraseKind, ReportReason
 
 #: State of a case after each decision.
@@ -130,6 +130,7 @@ class CaseQuery(SearchSchema):
     """Query of the list of cases. `q` searches title and content."""
 
     search = CaseSearch
+    max_unpaged = MAX_UNPAGED_LONG
 
     state = fields.String(validate=validate.OneOf(list(CaseState)), metadata=STATE)
     banding = fields.Boolean(metadata={"description": "Whether the author's appeal still waits for a decision"})

@@ -12,7 +12,7 @@ from marshmallow import Schema, fields, post_load
 
 from app.core.media.pictures import Picture
 from app.core.web.fields import Form, RecordId, Text, Timestamp, enumeration
-from app.core.web.pagination import Page, PageSchema, Search, SearchSchema
+from app.core.web.pagination import MAX_UNPAGED_LONG, Page, PageSchema, Search, SearchSchema
 from app.core.web.parsing import Upload
 from app.forum.moderation_schemas import Hidden, Moderated
 from app.identity.preferences import TAGS
@@ -125,6 +125,7 @@ class ThreadQuery(Search):
 
 class ThreadQuerySchema(SearchSchema):
     search = ThreadQuery
+    max_unpaged = MAX_UNPAGED_LONG
 
     category_id = RecordId()
     before = RecordId(
@@ -176,6 +177,7 @@ class ReplyQuery(Search):
 
 class ReplyQuerySchema(SearchSchema):
     search = ReplyQuery
+    max_unpaged = MAX_UNPAGED_LONG
 
     before = RecordId(
         metadata={"description": "Only replies older than this one, for scrolling at constant cost, instead of `page`"}

@@ -8,7 +8,7 @@ from typing import Any
 from marshmallow import Schema, fields, validate
 
 from app.core.web.fields import ListOf, RecordId, Text
-from app.core.web.pagination import Search, SearchSchema
+from app.core.web.pagination import MAX_UNPAGED_LONG, Search, SearchSchema
 from app.identity.preferences import TAGS
 
 
@@ -49,6 +49,7 @@ class KategoriFilter(Search):
 
 class KategoriFilterSchema(SearchSchema):
     search = KategoriFilter
+    max_unpaged = MAX_UNPAGED_LONG
 
     kategori_id = RecordId()
     tag = PreferenceTags()

@@ -12,6 +12,7 @@ from app.identity.upload_limits import limit_admin_uploads
 from app.komunitas import schemas, service
 from app.komunitas.models import Komunitas
 from app.komunitas.schemas import KomunitasFilter
+from app.komunitas.service import KomunitasRow
 
 bp = Blueprint("komunitas", __name__, url_prefix="/komunitas", description="Communities to join")
 
@@ -21,7 +22,7 @@ bp = Blueprint("komunitas", __name__, url_prefix="/komunitas", description="Comm
 @cached(60)
 @bp.arguments(schemas.KomunitasFilterSchema, location="query")
 @bp.response(200, schemas.Komunitas(many=True))
-def list_komunitas(search: KomunitasFilter) -> Listing[Komunitas]:
+def list_komunitas(search: KomunitasFilter) -> Listing[KomunitasRow]:
     """List communities, newest first. `q` searches name and description.
 
     The total of a filtered list is at most 10,000.

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import sqlalchemy as sa
 
 from app.core.database.session import assign, db, get_locked_or_404, get_or_404, map_constraint_errors
 from app.core.errors import AppError, ValidationFailed
 from app.core.media import pictures
 from app.core.web.fields import Loaded
-from app.core.web.pagination import Listing, containing, paginate
+from app.core.web.pagination import Listing, containing, cut_in_sql, paginate_rows
 from app.kategori import service as kategori
 from app.komunitas.models import Komunitas
 from app.komunitas.schemas import KomunitasFilter
+
+#: A row with the columns of a community.
+KomunitasRow = sa.Row[*tuple[object, ...]]
+
+komunitas = cast(sa.Table, Komunitas.__table__)
 
 NOT_FOUND = "Komunitas tidak ditemukan."
 CONSTRAINTS: dict[str, AppError] = {
@@ -19,14 +26,15 @@ CONSTRAINTS: dict[str, AppError] = {
 }
 
 
-def list_all(search: KomunitasFilter) -> Listing[Komunitas]:
+def list_all(search: KomunitasFilter) -> Listing[KomunitasRow]:
     """Return communities, newest first. `search.q` is a part of the name or description."""
-    query = sa.select(Komunitas).where(*kategori.within(Komunitas.kategori_id, search)).order_by(Komunitas.id.desc())
+    columns = [cut_in_sql(column, search.page) if column is komunitas.c.deskripsi else column for column in komunitas.c]
+    query = sa.select(*columns).where(*kategori.within(Komunitas.kategori_id, search)).order_by(Komunitas.id.desc())
     if search.q:
         query = query.where(containing(search.q, Komunitas.nama, Komunitas.deskripsi))
     if search.province is not None:
         query = query.where(Komunitas.province == search.province)
-    return paginate(query, search.page)
+    return paginate_rows(query, search.page)
 
 
 def get(komunitas_id: int) -> Komunitas:

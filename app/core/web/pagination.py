@@ -16,6 +16,9 @@ from app.core.database.session import AnySelect, db
 
 #: Maximum rows in the response to a list request without paging parameters.
 MAX_UNPAGED = 1000
+#: The same maximum for lists whose rows contain long texts, and the maximum characters of such a text.
+MAX_UNPAGED_LONG = 100
+MAX_TEXT = 2_000
 MAX_PAGE = 1_000_000
 
 #: Maximum total of a list. The count stops at this number, because a full count is slow and nobody reads so many pages.
@@ -31,10 +34,16 @@ class Page:
 
     number: int
     size: int
+    #: False if the request had no paging parameters.
+    is_paged: bool = True
 
     @property
     def offset(self) -> int:
         return (self.number - 1) * self.size
+
+    def cut(self, text: str) -> str:
+        """Return a long text of a row. Without paging parameters, cut the text, because the response has many rows."""
+        return text if self.is_paged else text[:MAX_TEXT]
 
     def total(self, shown: int) -> int | None:
         """Return the number of rows on all pages if this page is the last one. Otherwise return None.
@@ -91,14 +100,22 @@ class Search:
 
 
 class PageSchema(Schema):
+    max_unpaged: ClassVar[int] = MAX_UNPAGED
+
     page = fields.Integer(validate=validate.Range(1, MAX_PAGE), metadata={"description": "Page number, from 1"})
     per_page = fields.Integer(validate=validate.Range(1, 100), metadata={"description": "Rows per page, 1 to 100"})
 
     @post_load
     def to_page(self, data: dict[str, Any], **_: object) -> Page:
         if not data:
-            return Page(1, MAX_UNPAGED)
+            return Page(1, self.max_unpaged, is_paged=False)
         return Page(data.get("page", 1), data.get("per_page", 20))
+
+
+class LongTextsPageSchema(PageSchema):
+    """Query parameters of a list whose rows contain long texts."""
+
+    max_unpaged = MAX_UNPAGED_LONG
 
 
 class SearchSchema(PageSchema):
@@ -116,6 +133,11 @@ class SearchSchema(PageSchema):
         # A form sends an empty text for an input that the user left blank. Ignore these inputs.
         narrowing = {name: value for name, value in data.items() if value != ""}
         return self.search(super().to_page(paging, **kwargs), **narrowing)
+
+
+def cut_in_sql(column: sa.Column[Any], page: Page) -> sa.SQLColumnExpression[Any]:
+    """Return the column of a long text, cut like `Page.cut`. The database then sends less."""
+    return column if page.is_paged else sa.func.left(column, MAX_TEXT).label(column.name)
 
 
 def paginate(query: sa.Select[T], page: Page) -> Listing[T]:
@@ -145,7 +167,7 @@ def headers(listing: Listing[T], request: Request) -> dict[str, str]:
     """Return the headers `X-Total-Count` and `Link` (RFC 8288) of a page."""
     page = listing.page
     fields = {"X-Total-Count": str(listing.total)}
-    if page.size > 100:  # a page of this size means that the request had no paging parameters
+    if not page.is_paged:
         return fields
     if isinstance(listing, KeysetListing):
         if listing.before is not None:

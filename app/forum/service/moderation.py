@@ -115,7 +115,10 @@ def list_all(search: CaseSearch) -> Listing[Case]:
         query = query.where(containing(search.q, _TITLE, _CONTENT))
     listing = paginate_rows(query, search.page)
     reports = _reports_of([row.id for row in listing.rows])
-    return Listing([_record(row, reports) for row in listing.rows], listing.total, listing.page)
+    records = [_record(row, reports) for row in listing.rows]
+    for record in records:
+        record["content"] = record["content"] and listing.page.cut(record["content"])
+    return Listing(records, listing.total, listing.page)
 
 
 def get_image(case_id: int) -> bytes:

@@ -73,6 +73,7 @@ def read_list(connection: sa.Connection, query: ReplyQuery, caller_id: int) -> L
     replies, total = read_replies(statement, connection, values)
     for reply in replies:
         reply["thread"] = {"id": reply["thread_id"], "title": reply["thread"]}
+        reply["content"] = page.cut(reply["content"])
     if query.before is None:
         return Listing(replies, total, page)
     before = replies[-1]["id"] if len(replies) == page.size else None

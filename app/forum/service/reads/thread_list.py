@@ -110,6 +110,8 @@ def read_page(connection: sa.Connection, query: ThreadQuery, caller_id: int | No
         "offset": page.offset,
     }
     threads, total = read_threads(statement, connection, values)
+    for thread in threads:
+        thread["content"] = page.cut(thread["content"])
     if query.before is None:
         return Listing(threads, total, page)
     before = threads[-1]["id"] if len(threads) == page.size else None
