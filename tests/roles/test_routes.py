@@ -142,10 +142,16 @@ class TestDeleteRole(ForAdmins):
 class TestListUserRoles:
     """GET /users/<user_id>/roles"""
 
-    def test_lists_the_roles_of_a_person(self, client: Client, siti: Client) -> None:
-        response = client.get(f"/users/{siti.id}/roles")
+    def test_lists_the_callers_roles(self, siti: Client) -> None:
+        response = siti.get(f"/users/{siti.id}/roles")
         assert (response.status_code, [role["name"] for role in response.json]) == (200, ["pasien"])
-        assert_error(client.get("/users/999999/roles"), 404)
+
+    def test_only_administrators_read_the_roles_of_others(self, client: Client, siti: Client, admin: Client) -> None:
+        for url in (f"/users/{admin.id}/roles", f"/users/{admin.id}", "/users/999999/roles", "/users/999999"):
+            assert_error(client.get(url), 401, "unauthorized")
+            assert_error(siti.get(url), 403, "forbidden")
+        assert [role["name"] for role in admin.get(f"/users/{siti.id}/roles").json] == ["pasien"]
+        assert_error(admin.get("/users/999999/roles"), 404)
 
 
 class TestAddUserRoles(ForAdmins):
