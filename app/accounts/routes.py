@@ -14,7 +14,7 @@ from app.core.web.fields import Loaded
 from app.core.web.idempotency import secret_answer
 from app.core.web.rate_limits import by_body, caller_network, limit
 from app.core.web.request import raw_json
-from app.identity import credentials, devices, phones, sessions
+from app.identity import credentials, devices, phones, sessions, users
 from app.identity.access import authenticated, by_caller, caller, public
 from app.identity.models import User
 from app.identity.own_password import limit_own_password
@@ -197,7 +197,7 @@ def confirm_phone_verification(data: dict[str, str]) -> User | Response:
 @bp.response(200, schemas.OwnRoles)
 def get_user_roles(user_id: int) -> User:
     """Return a user's roles. Only administrators may request another user."""
-    return service.get_roles(caller, user_id)
+    return users.get_visible(user_id, to=caller)
 
 
 @bp.get("/provinces")

@@ -297,13 +297,6 @@ def end_otp(caller: Caller, password: str, otp: str) -> None:
     second_factor.end(own_password.get_confirmed(caller, password).id, otp)
 
 
-def get_roles(caller: Caller, user_id: int) -> User:
-    """Return a user with their roles. Only administrators may request another user."""
-    if user_id != caller.id and not caller.has(RoleName.ADMIN, RoleName.SUPERADMIN):
-        raise Forbidden
-    return users.get(user_id)
-
-
 def check_may_change(user: User, changes: set[str], current_password: str | None) -> None:
     """Count a change of the e-mail or number, and check the current password if it is sent.
 

@@ -55,6 +55,13 @@ def get_present(user_id: int) -> User:
     return user
 
 
+def get_visible(user_id: int, to: Caller) -> User:
+    """Return a person. Raise `Forbidden` if a caller who is no administrator requests another person."""
+    if user_id != to.id and not to.has(RoleName.ADMIN, RoleName.SUPERADMIN):
+        raise Forbidden
+    return get(user_id)
+
+
 def get_own(caller: Caller, *, to_change: bool = False) -> User:
     """Return the caller's row. If `to_change` is true, lock the row.
 

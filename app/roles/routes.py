@@ -7,7 +7,8 @@ from app.core.web.caching import cached
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, PageSchema
 from app.identity import schemas as identity_schemas
-from app.identity.access import caller, public, requires
+from app.identity import users
+from app.identity.access import authenticated, caller, public, requires
 from app.identity.models import Role, RoleName, User
 from app.roles import schemas, service
 
@@ -61,11 +62,12 @@ def delete_role(role_id: int) -> dict[str, str]:
 
 
 @bp.get("/users/<int:user_id>/roles")
-@public
+@authenticated
 @bp.response(200, identity_schemas.Role(many=True))
+@bp.alt_response(403, "FORBIDDEN")
 def list_user_roles(user_id: int) -> list[Role]:
-    """List the roles of one user."""
-    return service.list_of_user(user_id)
+    """List the roles of one user. Only administrators may request another user."""
+    return users.get_visible(user_id, to=caller).roles
 
 
 @bp.post("/admins/<int:user_id>/roles")

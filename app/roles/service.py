@@ -64,10 +64,6 @@ def delete(role_id: int) -> None:
         db.session.delete(role)
 
 
-def list_of_user(user_id: int) -> list[Role]:
-    return users.get_present(user_id).roles
-
-
 def add_to_user(user_id: int, role_ids: Collection[int], by: Caller) -> User:
     """Give roles to a user. Roles that the user already has are ignored."""
     user = users.get_changeable(user_id, by)

@@ -59,7 +59,7 @@ ACCESS: dict[str, str] = {
     "PUT /roles/<int:role_id>": "admin",
     "DELETE /roles/<int:role_id>": "admin",
     "POST /admins/<int:user_id>/roles": "admin",
-    "GET /users/<int:user_id>/roles": "public",
+    "GET /users/<int:user_id>/roles": "anybody",
     "DELETE /admins/<int:user_id>/roles": "admin",
     "POST /kategori": "admin",
     "GET /kategori": "public",
@@ -240,7 +240,6 @@ def routes(app: Flask) -> set[str]:
 #: Public routes whose responses are not cached, with the reason.
 NOT_KEPT = {
     "GET /send-verification-code": "it sends a message",
-    "GET /users/<int:user_id>/roles": "it is about a person",
     "GET /faskes/nearby": "the response contains distances from the caller's position",
     "GET /faskes/location": "the response contains distances from the caller's position",
     "GET /dokter/nearby": "the response contains distances from the caller's position",
