@@ -232,6 +232,19 @@ def test_wrong_codes_are_rate_limited(limited: None, client: Client, codes: list
     assert_error(log_in(client, otp=phone.code()), 429)
 
 
+@pytest.mark.parametrize("path", ["/login", "/superadmin/login"])
+def test_a_right_password_without_a_code_is_no_wrong_login(
+    limited: None, client: Client, phone: Phone, path: str
+) -> None:
+    own = client.as_(make_superadmin(username="admin"))
+    begin(own, phone)
+    assert own.put("/profile/otp", {"otp": phone.code()}).status_code == 200
+    phone.pass_time()
+    for _ in range(12):
+        assert_error(log_in(client, path), 401, "otp_required")
+    assert log_in(client, path, otp=phone.code()).status_code == 200
+
+
 def test_an_admin_without_a_required_second_factor_can_only_set_it_up(
     app: Flask, client: Client, own: Client, phone: Phone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
