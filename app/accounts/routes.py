@@ -6,7 +6,6 @@ from flask import Response, request
 
 from app.accounts import questions, schemas, service, verification
 from app.accounts.verification import VerificationRequest
-from app.core.errors import Unauthorized
 from app.core.lib import provinces
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import A_DAY_S, cached
@@ -18,10 +17,14 @@ from app.identity import credentials, devices, phones, sessions, users
 from app.identity.access import authenticated, by_caller, caller, public
 from app.identity.models import User
 from app.identity.own_password import limit_own_password
+from app.identity.second_factor import OtpRefused
 from app.identity.sessions import TokenPair
 from app.identity.upload_limits import limit_uploads
 
 bp = Blueprint("accounts", __name__, description="Registration, login, password reset and the caller's own profile")
+
+#: Errors of a wrong login. `OtpRequired` is none of them, because the password is right.
+WRONG = (credentials.WrongCredentials, OtpRefused)
 
 account = by_body(schemas.Login, "username", credentials.login_key)
 stranger = by_body(schemas.Login, "username", lambda text: credentials.stranger_key(text, caller_network()))
@@ -40,8 +43,8 @@ def _device() -> str:
 
 @bp.post("/login")
 @public
-@limit("10 per 5 minutes; 20 per hour", key=from_network, counts=Unauthorized)
-@limit("100 per hour", key=stranger, counts=Unauthorized)
+@limit("10 per 5 minutes; 20 per hour", key=from_network, counts=WRONG)
+@limit("100 per hour", key=stranger, counts=WRONG)
 @limit("60 per minute")
 @bp.arguments(schemas.Login, example={"username": "siti", "password": "rahasia123"})
 @bp.response(200, schemas.LoginTokens)
@@ -56,8 +59,8 @@ def login(data: Loaded) -> dict[str, str]:
 
 @bp.post("/superadmin/login")
 @public
-@limit("5 per 5 minutes; 10 per hour", key=from_network, counts=Unauthorized)
-@limit("50 per hour", key=stranger, counts=Unauthorized)
+@limit("5 per 5 minutes; 10 per hour", key=from_network, counts=WRONG)
+@limit("50 per hour", key=stranger, counts=WRONG)
 @limit("20 per minute")
 @bp.arguments(schemas.Login)
 @bp.response(200, schemas.SuperadminToken)

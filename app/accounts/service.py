@@ -14,7 +14,7 @@ from app.accounts import moves, notices
 from app.core.contact import ask_administrator
 from app.core.database import db_time
 from app.core.database.session import db
-from app.core.errors import BadRequest, Forbidden, Unauthorized, ValidationFailed
+from app.core.errors import BadRequest, Forbidden, ValidationFailed
 from app.core.media import pictures
 from app.core.settings import settings
 from app.core.web import rate_limits
@@ -314,5 +314,5 @@ def check_may_change(user: User, changes: set[str], current_password: str | None
 def _with_password(username: str, password: str) -> User:
     user = credentials.authenticate(username, password)
     if user is None:
-        raise Unauthorized("Nama pengguna atau kata sandi salah.", code="wrong_credentials")
+        raise credentials.WrongCredentials
     return user

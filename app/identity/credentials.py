@@ -8,9 +8,16 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.core.errors import BadRequest
+from app.core.errors import BadRequest, Unauthorized
 from app.identity import erasure, networks, passwords, phones
 from app.identity.models import User
+
+
+class WrongCredentials(Unauthorized):
+    """No person has this login text and password."""
+
+    code = "wrong_credentials"
+    message = "Nama pengguna atau kata sandi salah."
 
 
 class WrongPassword(BadRequest):
