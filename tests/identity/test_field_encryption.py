@@ -12,13 +12,15 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from app.cli import rotate_nik, verify_nik
 from app.core.database.session import db, unit_of_work
 from app.identity import field_encryption, jobs, second_factor, users
 from app.identity.models import User
+from app.identity.second_factor import SecondFactor
 from config import ROOT
 from dev.stack.waiting import wait_until
 from tests.conftest import config_for_tests
-from tests.helpers.factories import make_user
+from tests.helpers.factories import make_admin, make_user
 
 pytestmark = pytest.mark.takes(seconds=15)
 
@@ -26,6 +28,7 @@ NIK = "3273014502900001"
 OLD = "old:" + base64.b64encode(b"o" * 32).decode()
 #: First id of the people whose NIK the test encrypts with a new key. All other people have smaller ids.
 FIRST = 1_000_000
+OTHER = "other:" + base64.b64encode(b"x" * 32).decode()
 NEW = "new:" + base64.b64encode(b"n" * 32).decode()
 
 
@@ -84,6 +87,36 @@ def test_verification_reports_the_users_whose_nik_cannot_be_decrypted(committed:
         broken.nik = fine.nik
         broken_id = broken.id
     assert jobs.verify_nik() == (1, [broken_id])
+
+
+def add_factor(user_id: int) -> None:
+    secret = field_encryption.encrypt("rahasia", user_id, field=second_factor.FIELD)
+    db.session.add(SecondFactor(user_id=user_id, secret=secret, recovery_hashes=[]))
+
+
+def test_key_rotation_skips_and_names_what_cannot_be_decrypted(
+    committed: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_keys(committed, monkeypatch, f"{OTHER},{OLD}")
+    with unit_of_work():
+        lost, broken_factor = make_user(nik=NIK).id, make_admin().id
+        add_factor(broken_factor)
+    use_keys(committed, monkeypatch, OLD)
+    with unit_of_work():
+        fine, fine_factor = make_user(nik=NIK).id, make_admin().id
+        add_factor(fine_factor)
+    use_keys(committed, monkeypatch, f"{NEW},{OLD}")
+    runner = committed.test_cli_runner()
+    for command in (rotate_nik, rotate_nik, verify_nik):  # a repeated run names them too
+        result = runner.invoke(command)
+        assert result.exit_code == 1
+        assert f"NIK that cannot be read: 1, of the users {lost}" in result.output
+        assert f"second factors that cannot be read: 1, of the users {broken_factor}" in result.output
+    use_keys(committed, monkeypatch, NEW)
+    stored = db.session.get_one(User, fine, populate_existing=True)
+    assert field_encryption.decrypt(stored.nik, fine) == NIK
+    secret = db.session.get_one(SecondFactor, fine_factor).secret
+    assert field_encryption.decrypt(secret, fine_factor, field=second_factor.FIELD) == "rahasia"
 
 
 @pytest.mark.processes
