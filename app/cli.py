@@ -150,10 +150,13 @@ nik = CommandGroup("nik", help="Encryption of NIK and second factors: rotate the
 def rotate_nik() -> None:
     """Use the first key of NIK_KEYS to encrypt all NIK, second factors and secrets of unsent messages again.
 
-    If the command is killed, run it again. It resumes where it stopped.
+    If the command is killed, run it again. It resumes where it stopped. If any cannot be decrypted, do all others,
+    print the user ids and exit with code 1.
     """
     notification_jobs.reencrypt_sealed()
-    click.echo(f"{identity_jobs.rotate_nik()} NIK encrypted anew.")
+    done, broken = identity_jobs.rotate_nik()
+    click.echo(f"{done} NIK encrypted anew.")
+    _fail_if_unreadable(broken)
 
 
 @nik.command("verify")
@@ -164,9 +167,14 @@ def verify_nik() -> None:
     """
     fine, broken = identity_jobs.verify_nik()
     click.echo(f"{fine} NIK can be read.")
-    unreadable = {"NIK": broken, "second factors": second_factor.unreadable()}
+    _fail_if_unreadable(broken)
+
+
+def _fail_if_unreadable(niks: list[int]) -> None:
+    """Exit with code 1 if a NIK of these users or any second factor cannot be decrypted. Print the user ids."""
+    unreadable = {"NIK": niks, "second factors": second_factor.unreadable()}
     problems = [
-        f"{what} that cannot be read: {len(ids)}, of the users {', '.join(map(str, ids[:20]))}"
+        f"{what} that cannot be read: {len(ids)}, of the users {', '.join(map(str, ids))}"
         for what, ids in unreadable.items()
         if ids
     ]

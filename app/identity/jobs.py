@@ -32,16 +32,17 @@ def empty_old_sql() -> None:
         audit.empty_old_sql()
 
 
-def rotate_nik() -> int:
+def rotate_nik() -> tuple[int, list[int]]:
     """Encrypt every NIK and every second-factor secret with the first configured key.
 
-    Skip values that are already encrypted with this key. Return the number of changed NIK. Each batch is its own
-    transaction, so an interrupted run can be repeated.
+    Skip values that are already encrypted with this key. Return the number of changed NIK, and the ids of people whose
+    NIK cannot be decrypted. Each batch is its own transaction, so an interrupted run can be repeated.
     """
     prefix = field_encryption.stored_prefix()
     with unit_of_work():  # one transaction is enough, because only administrators have a second factor
         second_factor.reencrypt()
     done = last = 0
+    broken: list[int] = []
     while True:
         with unit_of_work():
             rows = db.session.execute(
@@ -52,11 +53,13 @@ def rotate_nik() -> int:
                 .with_for_update(key_share=True)
             ).all()
             if not rows:
-                return done
-            sealed = {
-                user_id: field_encryption.encrypt(field_encryption.decrypt(stored, user_id) or "", user_id)
-                for user_id, stored in rows
-            }
+                return done, broken
+            sealed = {}
+            for user_id, stored in rows:
+                try:
+                    sealed[user_id] = field_encryption.encrypt(field_encryption.decrypt(stored, user_id) or "", user_id)
+                except field_encryption.UndecryptableField:
+                    broken.append(user_id)
             renewed = (
                 sa.func.unnest(
                     sa.cast(list(sealed), ARRAY(sa.BigInteger)), sa.cast(list(sealed.values()), ARRAY(sa.Text))
@@ -70,7 +73,7 @@ def rotate_nik() -> int:
                 .values(nik=renewed.c.nik, updated_at=User.updated_at)
                 .execution_options(synchronize_session=False)
             )
-        done, last = done + len(rows), rows[-1].id
+        done, last = done + len(sealed), rows[-1].id
 
 
 def verify_nik() -> tuple[int, list[int]]:

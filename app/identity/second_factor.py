@@ -209,12 +209,18 @@ def is_active(user_id: int) -> bool:
 
 
 def reencrypt() -> None:
-    """If a secret is not encrypted with the first configured key, encrypt it again with this key."""
+    """If a secret is not encrypted with the first configured key, encrypt it again with this key.
+
+    Skip secrets that cannot be decrypted. `unreadable` returns their owners.
+    """
     prefix = field_encryption.stored_prefix()
     others = sa.select(SecondFactor).where(~SecondFactor.secret.startswith(prefix, autoescape=True)).with_for_update()
     factors = db.session.scalars(others).all()
     for factor in factors:
-        secret = field_encryption.decrypt(factor.secret, factor.user_id, field=FIELD) or ""
+        try:
+            secret = field_encryption.decrypt(factor.secret, factor.user_id, field=FIELD) or ""
+        except field_encryption.UndecryptableField:
+            continue
         factor.secret = field_encryption.encrypt(secret, factor.user_id, field=FIELD)
 
 

@@ -73,8 +73,8 @@ def test_key_rotation_encrypts_every_nik_with_the_first_key_even_legacy_values(
         legacy.nik = "nilai lama"
         ids.append(legacy.id)
     use_keys(committed, monkeypatch, f"{NEW},{OLD}")
-    assert jobs.rotate_nik() == 6
-    assert jobs.rotate_nik() == 0
+    assert jobs.rotate_nik() == (6, [])
+    assert jobs.rotate_nik() == (0, [])
     use_keys(committed, monkeypatch, NEW)
     stored = dict(db.session.execute(sa.select(User.id, User.nik)).all())
     assert [field_encryption.decrypt(stored[user_id], user_id) for user_id in ids] == [NIK] * 5 + ["nilai lama"]
