@@ -129,10 +129,8 @@ def child_exit(_server: Any, worker: Any) -> None:
 
 
 def post_worker_init(_worker: Any) -> None:
-    from app.core.operations.logging import batch_lines
     from app.core.operations.startup import log_start
     from app.providers import gazetteer
 
-    batch_lines()
     log_start("web")
     gazetteer.shared()

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import atexit
 import logging
 import sys
-from logging.handlers import MemoryHandler
-from threading import Thread
-from time import sleep
-from typing import TextIO
 
 from flask import g, has_app_context
 from pythonjsonlogger.orjson import OrjsonFormatter
@@ -25,54 +20,6 @@ class ContextFilter(logging.Filter):
             if job := g.get("job_id"):
                 record.job_id = job
         return True
-
-
-#: Maximum seconds that a log line stays in the buffer.
-FLUSH_EVERY_S = 0.1
-MAX_BUFFERED = 1000
-
-
-class BatchHandler(MemoryHandler):
-    """A log handler that writes buffered lines ten times a second, and immediately after a warning.
-
-    A write releases Python's global lock (GIL). To get the lock back, the request then waits for other threads. Under
-    load this wait took longer than all other work of the request, apart from the view function.
-    """
-
-    def __init__(self, target: logging.StreamHandler[TextIO]) -> None:
-        super().__init__(MAX_BUFFERED, logging.WARNING, target)
-        # run the filters before the buffering, because they need the context of the request or job
-        self.filters = target.filters
-        self._stream, self._format = target.stream, target.format
-        atexit.register(self.flush)
-        Thread(target=self._keep_flushing, name="log", daemon=True).start()
-
-    def flush(self) -> None:
-        self.acquire()
-        try:
-            records, self.buffer = self.buffer, []
-        finally:
-            self.release()
-        if not records:
-            return
-        try:
-            self._stream.write("".join(f"{self._format(record)}\n" for record in records))
-            self._stream.flush()
-        except Exception:  # noqa: BLE001  # a full disk must not fail a request
-            self.handleError(records[-1])
-
-    def _keep_flushing(self) -> None:
-        while True:
-            sleep(FLUSH_EVERY_S)
-            self.flush()
-
-
-def batch_lines() -> None:
-    """Buffer the log lines of a web process. After a crash, the lines of the last 0.1 s may be missing."""
-    root = logging.getLogger()
-    root.handlers[:] = [
-        BatchHandler(handler) for handler in root.handlers if isinstance(handler, logging.StreamHandler)
-    ]
 
 
 #: Minimum log levels of libraries. Lower levels would log addresses, tokens or useless lines. urllib3's warnings

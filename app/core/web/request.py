@@ -51,10 +51,6 @@ JSON = "application/json"
 
 WITH_BODY = frozenset({"POST", "PUT", "DELETE"})
 
-#: Paths that a monitoring system calls often. These calls are logged only for a 5xx status, because their log lines
-#: would hide all others.
-QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
-
 ORJSON_OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC | orjson.OPT_OMIT_MICROSECONDS | orjson.OPT_NON_STR_KEYS
 
 
@@ -144,7 +140,7 @@ def _finish(response: Response) -> Response:
 
 
 def _log(response: Response) -> None:
-    """Update the metric and write one log line. Requests to `QUIET` paths are logged only for a 5xx status.
+    """Update the metric and write one log line.
 
     The metric and the log line contain the URL rule instead of the path. They do not contain the query, the body or the
     caller's address.
@@ -153,8 +149,6 @@ def _log(response: Response) -> None:
     route = request.url_rule.rule if request.url_rule else "(none)"
     method = request.method if request.method in METHODS else "other"
     metrics.REQUESTS.labels(method, route, response.status_code).observe(seconds)
-    if request.path in QUIET and response.status_code < 500:
-        return
     line = {
         "method": request.method,
         "route": route,
