@@ -27,7 +27,6 @@ bp = Blueprint("accounts", __name__, description="Registration, login, password 
 WRONG = (credentials.WrongCredentials, OtpRefused)
 
 account = by_body(schemas.Login, "username", credentials.login_key)
-stranger = by_body(schemas.Login, "username", lambda text: credentials.stranger_key(text, caller_network()))
 number = by_body(schemas.PhoneQuery, "phone", lambda text: phones.normalise(text) or text)
 
 
@@ -43,8 +42,8 @@ def _device() -> str:
 
 @bp.post("/login")
 @public
-@limit("10 per 5 minutes; 20 per hour", key=from_network, counts=WRONG)
-@limit("100 per hour", key=stranger, counts=WRONG)
+@limit("10 per 5 minutes", key=from_network, counts=WRONG)
+@limit("100 per hour", key=account, counts=WRONG)
 @limit("60 per minute")
 @bp.arguments(schemas.Login, example={"username": "siti", "password": "rahasia123"})
 @bp.response(200, schemas.LoginTokens)
@@ -54,19 +53,19 @@ def login(data: Loaded) -> dict[str, str]:
     Send the access token with each request: `Authorization: Bearer <access_token>`. An administrator with a second
     factor also sends `otp`. A login cancels the caller's request for erasure, which is possible for seven days.
     """
-    return service.login(**data, device=_device(), network=caller_network())
+    return service.login(**data, device=_device())
 
 
 @bp.post("/superadmin/login")
 @public
-@limit("5 per 5 minutes; 10 per hour", key=from_network, counts=WRONG)
-@limit("50 per hour", key=stranger, counts=WRONG)
+@limit("10 per 5 minutes", key=from_network, counts=WRONG)
+@limit("100 per hour", key=account, counts=WRONG)
 @limit("20 per minute")
 @bp.arguments(schemas.Login)
 @bp.response(200, schemas.SuperadminToken)
 def superadmin_login(data: Loaded) -> dict[str, str]:
     """Log in as a super-admin. Return a short-lived access token without a refresh token."""
-    return service.superadmin_login(**data, device=_device(), network=caller_network())
+    return service.superadmin_login(**data, device=_device())
 
 
 @bp.post("/register")
@@ -82,7 +81,7 @@ def register(data: Loaded) -> TokenPair:
     `captcha_unavailable` if its provider does not respond. With `handover_code` the caller takes over the account of a
     dependent. The account keeps its id, reminders and history.
     """
-    return service.register(data, request.remote_addr, device=_device(), network=caller_network())
+    return service.register(data, request.remote_addr, device=_device())
 
 
 @bp.post("/refresh")

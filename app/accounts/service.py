@@ -71,9 +71,7 @@ class Availability:
     message: str
 
 
-def register(
-    data: Loaded, remote_ip: str | None, *, device: str | None = None, network: str | None = None
-) -> TokenPair:
+def register(data: Loaded, remote_ip: str | None, *, device: str | None = None) -> TokenPair:
     """Create an account for a patient or caregiver, or take over the account of a dependent. Log in."""
     role = (data.get("role") or RoleName.PASIEN).lower()
     code = data.get("handover_code")
@@ -83,12 +81,12 @@ def register(
     captcha.verify(data.get("captcha_response"), remote_ip)
     if code is not None:
         user = _take_over(code, data)
-        return sessions.begin(user, device, network)
+        return sessions.begin(user, device)
     user = users.create(data, [role], self_registered=True)
     if role_ids := data.get("role_ids"):
         choose_own_roles(user, {*role_ids, *user.role_ids})
     notification_settings.record_consents(user, data.get("consents", {}), way=ConsentSource.REGISTRATION)
-    return sessions.begin(user, device, network)
+    return sessions.begin(user, device)
 
 
 def _take_over(code: str, data: Loaded) -> User:
@@ -109,9 +107,7 @@ def _take_over(code: str, data: Loaded) -> User:
     return user
 
 
-def login(
-    username: str, password: str, otp: str | None = None, *, device: str | None = None, network: str | None = None
-) -> dict[str, str]:
+def login(username: str, password: str, otp: str | None = None, *, device: str | None = None) -> dict[str, str]:
     """Log in and return the session's tokens.
 
     If an erasure of the account is scheduled, cancel the erasure, and return a `message` that says so.
@@ -119,11 +115,11 @@ def login(
     user = _with_password(username, password)
     second_factor.check(user, otp)
     message = {"message": STAYS} if erasure.cancel(user) else {}
-    return {**vars(sessions.begin(user, device, network)), **message}
+    return {**vars(sessions.begin(user, device)), **message}
 
 
 def superadmin_login(
-    username: str, password: str, otp: str | None = None, *, device: str | None = None, network: str | None = None
+    username: str, password: str, otp: str | None = None, *, device: str | None = None
 ) -> dict[str, str]:
     """Log in a super-admin and return an access token and a message. Raise `Forbidden` for any other role.
 
@@ -137,7 +133,7 @@ def superadmin_login(
     second_factor.check(user, otp)
     second_factor.check_set_up(user)
     message = STAYS if erasure.cancel(user) else LOGGED_IN
-    return {"access_token": sessions.begin_superadmin(user, device, network), "message": message}
+    return {"access_token": sessions.begin_superadmin(user, device), "message": message}
 
 
 def check_username(username: str) -> Availability:

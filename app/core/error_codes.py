@@ -55,7 +55,6 @@ ERROR_CODES = (
     "payload_too_large",
     "phone_taken",
     "phrase_taken",
-    "pictures_full",
     "post_deleted",
     "post_hidden",
     "provider_failed",

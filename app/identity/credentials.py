@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.core.errors import BadRequest, Unauthorized
-from app.identity import erasure, networks, passwords, phones
+from app.identity import erasure, passwords, phones
 from app.identity.models import User
 
 
@@ -37,22 +37,7 @@ def login_key(text: str) -> str:
 
     The key is the account, or the text itself if no account matches.
     """
-    return _login_key(text, db.session.scalar(sa.select(User.id).where(_has_login(text))))
-
-
-def stranger_key(text: str, network: str) -> str | None:
-    """Return the key under which wrong passwords from an unknown network are counted.
-
-    Return None if the person has logged in from this network within `networks.KNOWN`.
-    """
-    row = db.session.execute(
-        sa.select(User.id, networks.is_known(User.id, network)).where(_has_login(text))
-    ).one_or_none()
-    user_id, is_known = row or (None, False)
-    return None if is_known else _login_key(text, user_id)
-
-
-def _login_key(text: str, user_id: int | None) -> str:
+    user_id = db.session.scalar(sa.select(User.id).where(_has_login(text)))
     return f"user:{user_id}" if user_id else (phones.normalise(text) or text.lower())[:100]
 
 

@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.core.database.session import db, unit_of_work
 from app.core.web import idempotency
-from app.identity import audit, field_encryption, networks, second_factor, sessions
+from app.identity import audit, field_encryption, second_factor, sessions
 from app.identity.models import User
 
 BATCH = 200
@@ -16,8 +16,6 @@ BATCH = 200
 def delete_expired_sessions() -> None:
     with unit_of_work():
         sessions.delete_expired()
-    with unit_of_work():
-        networks.delete_old()
 
 
 def delete_old_idempotency_keys() -> None:

@@ -192,22 +192,6 @@ class LoginSession(Base, Created):
     )
 
 
-class LoginNetwork(Base):
-    """A network from which a person has logged in within the last 30 days.
-
-    Wrong passwords from other networks do not lock the person out on this network.
-    """
-
-    __tablename__ = "login_networks"
-    __personal__ = Personal(of=("user_id",), export=Rows(without=("network_hash",)), erase=Delete())
-
-    user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
-    network_hash: Mapped[str] = mapped_column(
-        primary_key=True, comment="keyed hash of the address's network (/24 of IPv4, /64 of IPv6)"
-    )
-    last_login_at: Mapped[datetime] = mapped_column(server_default=sa.func.now(), index=True)
-
-
 class OfSession:
     """Mixin for tables whose rows PostgreSQL deletes together with the session that created them."""
 
@@ -280,17 +264,13 @@ class PhoneMove(Base):
 
 
 class OwnPicture(Base, Created):
-    """A picture in a person's profile or forum posts. The row exists as long as the picture is in use.
-
-    Pictures that were stored before this table existed count as 0 bytes.
-    """
+    """A picture in a person's profile or forum posts. The row exists as long as the picture is in use."""
 
     __tablename__ = "own_pictures"
     __personal__ = Personal(of=("user_id",), export=Rows(), erase=Custom("The pictures themselves go too"))
 
     name: Mapped[str] = mapped_column(primary_key=True, comment="name in the media store")
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), index=True)
-    bytes: Mapped[int] = mapped_column(sa.Integer, comment="size in the media store, in bytes")
 
 
 class AuditEntry(Base, Created):

@@ -5,41 +5,22 @@ A hash (Argon2id with 46 MiB of memory, one pass and one lane) takes 47 ms on th
 
 from __future__ import annotations
 
-import os
 import re
 import secrets
-import sys
-import threading
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from app.core.bulkhead import Bulkhead
-from app.core.errors import Unavailable
 from app.core.settings import settings
+from app.core.slots import Slots
 from app.identity import phones
-
-T = TypeVar("T")
 
 HASHER = PasswordHasher(time_cost=1, memory_cost=46 * 1024, parallelism=1)
 
-#: The `nice` value of the hashing thread. Its low priority leaves most of a busy core to other requests.
-NICENESS = 5
-
-#: Maximum number of threads in a process that hash a password or wait for a hash. A gunicorn process has 8 threads, so
-#: 2 threads remain for other requests.
-HASHING = Bulkhead(
-    6,
-    wait_s=0,
-    max_waiting=0,
-    refusal=lambda: Unavailable("Terlalu banyak orang sedang masuk. Silakan coba beberapa saat lagi."),
-)
+#: A hash needs a core and 46 MiB of memory, so a process computes one at a time. A request waits this many seconds.
+HASHING = Slots(1, wait_s=2, message="Terlalu banyak orang sedang masuk. Silakan coba beberapa saat lagi.")
 
 
 #: File with the 10,000 most common passwords of at least 6 characters, from the package zxcvbn 4.5.0 (MIT).
@@ -80,44 +61,22 @@ def _common() -> frozenset[str]:
 
 
 def hash_password(password: str) -> str:
-    return _in_hashing_thread(lambda: HASHER.hash(password))
+    with HASHING.slot():
+        return HASHER.hash(password)
 
 
 def matches(password: str, stored: str | None) -> bool:
     """Return whether `password` matches the hash `stored`. If `stored` is None, return False after the same time."""
 
-    def verify() -> bool:
+    with HASHING.slot():
         try:
             return HASHER.verify(stored or _decoy_hash(HASHER), password) and stored is not None
         except (VerificationError, InvalidHashError):
             return False
 
-    return _in_hashing_thread(verify)
-
 
 def is_outdated(stored: str) -> bool:
     return HASHER.check_needs_rehash(stored)
-
-
-def _in_hashing_thread(work: Callable[[], T]) -> T:
-    """Run `work` in the hashing thread. Raise `Unavailable` if too many threads hash or wait already.
-
-    A hash needs a core and 46 MiB of memory, so a process computes only one hash at a time.
-    """
-    with HASHING.slot():
-        return _hashing_thread(os.getpid()).submit(work).result()
-
-
-@cache
-def _hashing_thread(_process: int) -> ThreadPoolExecutor:
-    """Return the hashing thread of this process. Each process creates its own, because a fork does not copy threads."""
-    return ThreadPoolExecutor(1, "passwords", initializer=_lower_priority)
-
-
-def _lower_priority() -> None:
-    if sys.platform == "linux":  # on other systems, the priority would apply to the whole process
-        with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
 
 
 @cache

@@ -17,7 +17,7 @@ from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit, db
 from app.core.errors import NotFound, Unauthorized
 from app.core.settings import settings
-from app.identity import networks, tokens
+from app.identity import tokens
 from app.identity.models import (
     PRIVILEGED,
     LoginSession,
@@ -82,8 +82,8 @@ def ended() -> Unauthorized:
     return Unauthorized("Sesi telah berakhir. Silakan masuk kembali.", code="session_ended")
 
 
-def begin(user: User, device: str | None = None, network: str | None = None) -> TokenPair:
-    """Create a session for `user` on this device, and record the login's network. The row of `user` must be locked."""
+def begin(user: User, device: str | None = None) -> TokenPair:
+    """Create a session for `user` on this device. The row of `user` must be locked."""
     refresh = tokens.new_opaque()
     session = LoginSession(
         id=uuid.uuid4(),
@@ -95,13 +95,11 @@ def begin(user: User, device: str | None = None, network: str | None = None) -> 
     )
     db.session.add(session)
     db.session.flush()
-    if network is not None:
-        networks.record(user.id, network)
     delete_expired(user.id)
     return TokenPair(_access(user.id, user.role_names, session.id), refresh)
 
 
-def begin_superadmin(user: User, device: str | None = None, network: str | None = None) -> str:
+def begin_superadmin(user: User, device: str | None = None) -> str:
     """Create a super-admin session. Return its access token, which expires early and cannot be refreshed."""
     life = timedelta(minutes=settings.superadmin_token_minutes)
     session = LoginSession(
@@ -113,8 +111,6 @@ def begin_superadmin(user: User, device: str | None = None, network: str | None 
     )
     db.session.add(session)
     db.session.flush()
-    if network is not None:
-        networks.record(user.id, network)
     return _access(user.id, user.role_names, session.id, life)
 
 

@@ -28,7 +28,6 @@ CONTENTS: Mapping[str, str] = {
     "handovers": "Serah terima akun Anda yang masih terbuka",
     "invitations": "Undangan Anda kepada pendamping",
     "log_day_users": "Hari ketika Anda memakai aplikasi",
-    "login_networks": "Kapan Anda terakhir masuk dari setiap jaringan internet, dalam 30 hari",
     "notification_settings": "Cara dan waktu Anda menerima pesan",
     "occurrence_days": "Jumlah pengingat setiap hari, dari waktu yang sudah lama",
     "occurrences": "Riwayat setiap pengingat: selesai, dilewati, atau terlewat",

@@ -23,7 +23,6 @@ NAME = re.compile(r"MAX_(\w+_)?PER_(DAY|HOUR|MINUTE|USER)|MAX_TRIES")
 #: Limits whose names do not match the pattern `NAME`.
 OTHERS = {
     "pengingat/timetable/limits.py MAX_REMINDERS",
-    "identity/own_pictures.py MAX_BYTES",
     "accounts/notices.py TOGETHER",
 }
 #: Constants without their own row. The table has rows for the `rate_limits.count` calls that use these constants.

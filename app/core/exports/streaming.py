@@ -8,16 +8,10 @@ from dataclasses import dataclass
 
 from flask import Response
 
-from app.core.bulkhead import Bulkhead
-from app.core.errors import TooManyRequests
+from app.core.slots import Slots
 
-#: Limit on concurrent exports. An export occupies a web thread while its client reads. Other requests also need
-#: threads.
-EXPORTS = Bulkhead(
-    4,
-    wait_s=5,
-    refusal=lambda: TooManyRequests("Terlalu banyak ekspor berjalan.", retry_after=30),
-)
+#: Limit on concurrent exports. An export occupies a web thread while its client reads.
+EXPORTS = Slots(4, wait_s=5, message="Terlalu banyak ekspor berjalan. Silakan coba lagi.")
 
 #: MIME types by format. They are not in the modules of the formats, because those modules load large libraries.
 MIMETYPES = {

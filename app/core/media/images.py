@@ -7,8 +7,8 @@ from typing import BinaryIO
 
 from PIL import Image, ImageCms
 
-from app.core.bulkhead import Bulkhead
-from app.core.errors import AppError, PayloadTooLarge, Unavailable, UnsupportedMedia
+from app.core.errors import AppError, PayloadTooLarge, UnsupportedMedia
+from app.core.slots import Slots
 
 MAX_BYTES = 5 * 1024 * 1024
 
@@ -26,14 +26,8 @@ JPEG_START = b"\xff\xd8"
 #: scan.
 MAX_JPEG_SCANS = 100
 
-#: Each process decodes one picture at a time, because a WebP of 24 megapixels needs about 400 MiB. Two more uploads
-#: may wait. The other 5 of the 8 threads in a gunicorn process stay free for other requests.
-DECODING = Bulkhead(
-    1,
-    wait_s=10,
-    max_waiting=2,
-    refusal=lambda: Unavailable("Terlalu banyak gambar sedang diproses. Silakan coba lagi."),
-)
+#: Each process decodes one picture at a time, because a WebP of 24 megapixels needs about 400 MiB.
+DECODING = Slots(1, wait_s=3, message="Terlalu banyak gambar sedang diproses. Silakan coba lagi.")
 
 ORIENTATION_TAG = 0x0112
 UPRIGHT = {

@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Mapping
 from datetime import timedelta
 from functools import partial
-from typing import Any, BinaryIO, Self, cast
+from typing import Any, BinaryIO, cast
 
 import sqlalchemy as sa
 from flask import Flask, Response, current_app, request
@@ -46,24 +46,13 @@ class Picture(fields.String):
         return url(value)
 
 
-class StoredName(str):
-    """Random name of a newly stored picture. `size` is the size of the picture in bytes."""
-
-    size: int
-
-    def __new__(cls, name: str, size: int) -> Self:
-        stored = super().__new__(cls, name)
-        stored.size = size
-        return stored
-
-
-def save(stream: BinaryIO, *, longest_edge: int = PICTURE_EDGE) -> StoredName:
+def save(stream: BinaryIO, *, longest_edge: int = PICTURE_EDGE) -> str:
     """Store the picture and return its random name. A rollback removes the picture.
 
     Raise `PayloadTooLarge`, `UnsupportedMedia` or `Unavailable`.
     """
     data = images.normalise(stream, longest_edge=longest_edge)
-    name = StoredName(f"{secrets.token_hex(16)}.webp", len(data))
+    name = f"{secrets.token_hex(16)}.webp"
     on_rollback(partial(store().remove, name))
     store().put(name, data, CONTENT_TYPE)
     return name

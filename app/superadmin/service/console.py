@@ -21,11 +21,11 @@ import orjson
 import psycopg2
 import sqlalchemy as sa
 
-from app.core.bulkhead import Bulkhead
 from app.core.database.session import replica_connection
-from app.core.errors import BadRequest, TooManyRequests, Unavailable
+from app.core.errors import BadRequest, Unavailable
 from app.core.exports.streaming import MIMETYPES, Chunks, Download, start_eagerly
 from app.core.settings import settings
+from app.core.slots import Slots
 from app.identity import access_log, audit
 from app.identity.sessions import Caller
 from app.superadmin.runner.frames import HEAD, Backend, FrameKind, QueryFailure, QueryResult, Request
@@ -39,11 +39,7 @@ GRACE_S = 1.0
 CANCEL = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE pid = %s AND backend_start = %s"
 TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %s AND backend_start = %s"
 
-RUNS = Bulkhead(
-    2,
-    wait_s=5,
-    refusal=lambda: TooManyRequests("Konsol SQL sedang dipakai.", retry_after=15),
-)
+RUNS = Slots(2, wait_s=5, message="Konsol SQL sedang dipakai. Silakan coba lagi.")
 
 
 class SqlError(BadRequest):

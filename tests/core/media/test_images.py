@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
-import time
 from io import BytesIO
 
 import pytest
@@ -14,7 +12,6 @@ from PIL import Image, ImageCms
 from app.core.errors import PayloadTooLarge, Unavailable, UnsupportedMedia
 from app.core.media import images
 from config import ROOT
-from dev.stack.waiting import PATIENCE_S
 from tests.core.media.samples import HOSTILE, encoded, plain, with_metadata
 
 
@@ -182,23 +179,6 @@ def test_a_jpeg_may_have_40_megapixels_and_other_formats_24(kind: str, size: tup
     else:
         with pytest.raises(PayloadTooLarge, match=r"40 megapiksel \(JPEG\) atau 24 megapiksel \(PNG dan WebP\)"):
             images.normalise(BytesIO(data), longest_edge=1600)
-
-
-def test_two_conversions_wait_and_a_third_is_refused_immediately(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(images.DECODING, "wait_s", PATIENCE_S)
-    waiting = [threading.Thread(target=normalised, args=(plain(),)) for _ in range(2)]
-    with images.DECODING.slot():
-        for number, thread in enumerate(waiting, 1):
-            thread.start()
-            while images.DECODING.waiting < number:
-                time.sleep(0.001)
-        with pytest.raises(Unavailable) as refused:
-            images.normalise(BytesIO(plain()), longest_edge=1600)
-        assert refused.value.retry_after
-        assert images.DECODING.waiting == 2  # both threads still wait, so the third call was refused at once
-    for thread in waiting:
-        thread.join()
-    assert normalised(plain()).size == (64, 48)
 
 
 def test_a_conversion_that_waits_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
