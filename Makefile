@@ -78,7 +78,7 @@ openapi: $(SERVICE) ## write openapi.json
 bench: needs-bench ## measure, and compare with the targets (T=forum for one)
 	@$(PY) -m bench $(T)
 
-chaos: needs-chaos ## reminders while all kinds of things go wrong (ARGS=--short, ARGS="kills freezes")
+chaos: $(EVERYTHING) ## reminders while all kinds of things go wrong (ARGS=--short, ARGS="kills freezes")
 	@$(PY) -m bench.chaos $(ARGS)
 
 load: needs-load ## mixed traffic through the whole stack

@@ -279,7 +279,7 @@ def _public_url(*_: object) -> str:
 def _clock(*_: object) -> str:
     away_s = (local_time.now() - db_time.now()).total_seconds()
     problems = [f"this machine's clock is {abs(away_s):.0f} s {'ahead of' if away_s > 0 else 'behind'} PostgreSQL's"]
-    problems = (problems if abs(away_s) > CLOCK_TOLERANCE_S else []) + delivery_metrics.clock_problems()
+    problems = (problems if abs(away_s) > CLOCK_TOLERANCE_S else []) + delivery_metrics.missing_processes()
     if problems:
         raise NotReadyError("; ".join(problems) + ".")
     return ""

@@ -77,14 +77,12 @@ def start_postgres(
     *,
     durable: bool = True,
     folder: Path | None = None,
-    env: Mapping[str, str] | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> Postgres:
     """Start PostgreSQL on the folder `data`. Create the folder and the service's database if they are missing.
 
     The server listens only on a Unix socket. The folder of the socket can be entered only by its owner. `folder`
-    contains PostgreSQL's programs. The default is the programs of the wheel. `env` contains additional environment
-    variables of the server, and `settings` contains additional parameters.
+    contains PostgreSQL's programs. The default is the programs of the wheel. `settings` contains additional parameters.
     """
     folder = folder or programs()
     data = data.absolute()
@@ -92,7 +90,7 @@ def start_postgres(
     if not data.exists():
         _initialise(supervisor, folder, data)
     settings = {**({} if durable else FORGETFUL), **(settings or {})}
-    postgres = _serve_postgres(supervisor, folder, data, settings, env or {})
+    postgres = _serve_postgres(supervisor, folder, data, settings)
     _ensure_database(postgres)
     return postgres
 
@@ -113,7 +111,7 @@ def start_replica(supervisor: Supervisor, primary: Postgres, data: Path) -> Post
         # The copy may contain the primary's socket, because the socket can be in the data folder of the primary.
         for socket_of_primary in data.glob(".s.PGSQL.*"):
             socket_of_primary.unlink()
-    return _serve_postgres(supervisor, folder, data, {}, {})
+    return _serve_postgres(supervisor, folder, data, {})
 
 
 def _serve_postgres(
@@ -121,7 +119,6 @@ def _serve_postgres(
     folder: Path,
     data: Path,
     settings: Mapping[str, str],
-    env: Mapping[str, str],
 ) -> Postgres:
     _check_owner(data)
     _forget_reused_pid(data)
@@ -130,11 +127,9 @@ def _serve_postgres(
         supervisor.afterwards.callback(shutil.rmtree, sockets, ignore_errors=True)
     settings = {**POSTGRES_SETTINGS, **settings, "unix_socket_directories": str(sockets)}
     options = [f"--{name}={value}" for name, value in settings.items()]
-    # Set the variables after setpriv. Otherwise a preloaded library would start as root and continue as nobody.
-    variables = ["/usr/bin/env", *(f"{name}={value}" for name, value in env.items())] if env else []
     child = supervisor.spawn(
         "postgres",
-        [*variables, folder / "postgres", "-D", data, *options],
+        [folder / "postgres", "-D", data, *options],
         cwd=data.parent,
         never_root=True,
         stop_with=signal.SIGINT,  # PostgreSQL's fast shutdown. After SIGTERM the server would wait for clients.

@@ -12,7 +12,6 @@ from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.jobs import metrics
-from app.core.jobs.clock_jump import verified_time
 from app.core.web.rate_limits import RateLimits
 from app.identity import passwords
 from app.identity.care import CaregiverLink
@@ -75,11 +74,10 @@ class _OneConnection:
 
 
 def forget(app: Flask) -> None:
-    """Empty Redis. Reset `verified_time` and the job counts that are not in Redis yet."""
+    """Empty Redis. Reset the job counts that are not in Redis yet."""
     with app.app_context():
         metrics.hand_over()
     app.extensions["redis"].flushdb()
-    verified_time.reset()
 
 
 @pytest.fixture

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from threading import Thread
 
 import sqlalchemy as sa
 from flask import current_app
 from redis.exceptions import RedisError
 
+from app.core.database import db_time
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit, db, unit_of_work
-from app.core.jobs import clock_jump, metrics
+from app.core.jobs import metrics
 from app.core.jobs.queue import BULK, QUEUES, URGENT, enqueue_once_now
 from app.identity import field_encryption
 from app.notifications.delivery import drain as delivery_drain
@@ -49,25 +50,14 @@ KEEP_DAYS = 30
 PRUNE_BATCH = 5000
 
 
-def drain(queue: str, *, tick: str | None = None) -> None:
-    """Send the due deliveries of a queue. If the job is killed, a later job sends the remaining deliveries.
-
-    `tick` is the time at which the scheduler enqueued the job, in ISO format. It is the verified time, which the module
-    `clock_jump` explains. Without `tick`, the job uses the time of the database.
-    """
-    _start_at(tick)
+def drain(queue: str) -> None:
+    """Send the due deliveries of a queue. If the job is killed, a later job sends the remaining deliveries."""
     send_due(queue)
 
 
-def drain_suspects(queue: str, *, tick: str | None = None) -> None:
+def drain_suspects(queue: str) -> None:
     """Send suspects one at a time, in a process that does nothing else."""
-    _start_at(tick)
     send_due(queue, delivery_drain.run_suspects)
-
-
-def _start_at(tick: str | None) -> None:
-    if tick is not None:
-        clock_jump.verified_time.start_at(datetime.fromisoformat(tick))
 
 
 def send_due(queue: str, run: Run = delivery_drain.run) -> None:
@@ -90,7 +80,7 @@ _is_due = sa.and_(
     # The channels are literals, so that PostgreSQL uses the index `ix_deliveries_open`.
     _rows.channel.in_([sa.literal_column(f"'{channel}'") for channel in Channel]),
     _is_open,
-    _rows.next_try_at <= clock_jump.now_sql,
+    _rows.next_try_at <= db_time.now_sql(),
 )
 #: One query for each queue and channel: the earliest `next_try_at` of an unsent delivery. Each query reads one entry of
 #: the index `ix_deliveries_open`. The current time is not a parameter, so PostgreSQL can reuse the query plan.
@@ -104,13 +94,13 @@ _earliest = (
     for channel in Channel
 )
 #: Query that returns whether any delivery is due. If none is due, `enqueue_due` runs no other query.
-_anything_due = PreparedStatement(sa.select(sa.func.least(*_earliest) <= clock_jump.now_sql))
+_anything_due = PreparedStatement(sa.select(sa.func.least(*_earliest) <= db_time.now_sql()))
 #: Condition under which no broadcast may be sent now: broadcasts are paused, the provider's limit is used up, or
 #: the rate limit allows no message yet.
 _bulk_waits = sa.exists().where(
     sa.or_(
         broadcast_pace.c.paused,
-        broadcast_pace.c.next_at > clock_jump.now_sql,
+        broadcast_pace.c.next_at > db_time.now_sql(),
         broadcast_pace.c.budget <= 0,
     )
 )
@@ -128,7 +118,7 @@ Drain = tuple[Callable[[str], None], str, str, sa.ColumnElement[bool]]
 def _drains_of(job: Callable[[str], None], which: sa.ColumnElement[bool]) -> tuple[Drain, ...]:
     return (
         (job, URGENT, URGENT, _is_any(URGENT, which)),
-        (job, URGENT, BULK, _is_any(URGENT, which, _rows.next_try_at <= clock_jump.now_sql - LATE)),
+        (job, URGENT, BULK, _is_any(URGENT, which, _rows.next_try_at <= db_time.now_sql() - LATE)),
         (job, BULK, BULK, sa.and_(_is_any(BULK, which), ~_bulk_waits)),
     )
 
@@ -139,18 +129,16 @@ _due = sa.select(*(condition for *_, condition in _drains))
 
 def enqueue_due() -> None:
     """Enqueue a drain for each queue with due deliveries. The scheduler calls this function every second."""
-    now = clock_jump.now()
-    values = {"verified_now": now}
     with autocommit() as connection:
-        ((is_any_due,),) = _anything_due.rows(connection, values)
+        ((is_any_due,),) = _anything_due.rows(connection)
         if not is_any_due:
             return
-        due = connection.execute(_due, values).one()
+        due = connection.execute(_due).one()
     for (job, drained, queue, _), is_due in zip(_drains, due, strict=True):
         if not is_due:
             continue
         try:
-            enqueue_once_now(job, drained, queue=queue, limit_s=DRAIN_LIMIT_S, details={"tick": now.isoformat()})
+            enqueue_once_now(job, drained, queue=queue, limit_s=DRAIN_LIMIT_S)
         except RedisError:
             _drain_here(drained)
 

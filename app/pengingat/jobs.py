@@ -13,7 +13,6 @@ import sqlalchemy as sa
 
 from app.core.database import db_time
 from app.core.database.session import db, unit_of_work
-from app.core.jobs import clock_jump
 from app.core.jobs.queue import BULK, enqueue_once_now
 from app.identity import erasure
 from app.identity.models import User
@@ -125,12 +124,12 @@ def _page(which: sa.ColumnElement[bool], order: sa.ColumnExpressionArgument[obje
 
 def miss_overdue() -> None:
     """Mark occurrences as missed if they got no answer within an hour. The scheduler calls this every second."""
-    missed.miss_overdue(clock_jump.now())
+    missed.miss_overdue(db_time.now())
 
 
 def send_caregiver_alerts() -> None:
     """Put due alerts for caregivers into the outbox. The scheduler calls this every second."""
-    now = clock_jump.now()
+    now = db_time.now()
     if not alerts.is_any_due(now):
         return
     for link_id in alerts.links_due(now):

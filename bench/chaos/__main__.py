@@ -13,7 +13,7 @@ import time
 from dataclasses import replace
 from types import ModuleType
 
-from bench.chaos import backlog, clock_steps, confirmed, cut_lines, freezes, hung_worker, kills, outages, paused, poison
+from bench.chaos import backlog, confirmed, cut_lines, freezes, hung_worker, kills, outages, poison, stopped
 from bench.environment import Result, print_table
 
 #: The experiments, by name. Each one is a module with a function `run(plan)` and two plans, WHOLE and SHORT. `run`
@@ -26,8 +26,7 @@ EXPERIMENTS: dict[str, ModuleType] = {
     "lines": cut_lines,
     "hung": hung_worker,
     "poison": poison,
-    "clock": clock_steps,
-    "paused": paused,
+    "stopped": stopped,
     "backlog": backlog,
 }
 

@@ -76,14 +76,12 @@ class World:
         supervisor: Supervisor,
         sim: Server,
         workers: Workers,
-        postgres_env: Mapping[str, str],
         settings: Mapping[str, str],
     ) -> None:
         self.plan, self.folder, self.supervisor, self.sim = plan, folder, supervisor, sim
         self.random = random.Random(plan.seed)
         self.outcome = ExperimentOutcome(plan)
-        self._postgres_env = postgres_env
-        self.postgres: Postgres = start_postgres(supervisor, folder / "postgres", env=postgres_env)
+        self.postgres: Postgres = start_postgres(supervisor, folder / "postgres")
         self.valkey: Valkey = start_valkey(supervisor, folder / "valkey")
         public, private = vapid.new_keys()
         self.settings = {
@@ -241,7 +239,7 @@ class World:
             child.process.wait()
             self.supervisor.children.remove(child)
             yield
-            self.postgres = start_postgres(self.supervisor, self.folder / "postgres", env=self._postgres_env)
+            self.postgres = start_postgres(self.supervisor, self.folder / "postgres")
 
     # --- results ---
 
@@ -321,7 +319,6 @@ def opened(
     plan: ExperimentPlan,
     *,
     workers: Workers = Workers(),
-    postgres_env: Mapping[str, str] | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> Iterator[World]:
     """Yield a world whose workers do not run yet. End all its processes after the block."""
@@ -329,6 +326,6 @@ def opened(
         folder = Path(name)
         folder.chmod(0o711)  # if the user is root, PostgreSQL runs as nobody, who must be able to enter the folder
         with Supervisor(folder / "logs", register=folder / "processes") as supervisor:
-            world = World(plan, folder, supervisor, sim, workers, postgres_env or {}, settings or {})
+            world = World(plan, folder, supervisor, sim, workers, settings or {})
             yield world
             world.end_workers()

@@ -133,17 +133,10 @@ def collect() -> Iterator[Metric]:
         f"Seconds since a clock ticked; infinite when none has for {HEARTBEAT_TTL_S}",
         value=max(0.0, HEARTBEAT_TTL_S - left_ms / 1000) if left_ms > 0 else float("inf"),
     )
-    yield GaugeMetricFamily(
-        "database_clock_step_seconds",
-        "Seconds by which the database's clock has jumped; 0 once the jump is believed, after 10 minutes",
-        value=clock_jump_s() or 0.0,
-    )
 
 
-def clock_jump_s() -> float | None:
-    """Return the seconds by which the database's clock has jumped, or None if no scheduler is running."""
-    jump_s = connection().get(HEARTBEAT)
-    return None if jump_s is None else float(jump_s)
+def is_scheduler_running() -> bool:
+    return bool(connection().exists(HEARTBEAT))
 
 
 def _is_count(sample: Sample, metric: Metric) -> bool:

@@ -1,12 +1,13 @@
 """RQ queues. A job is enqueued after the transaction has committed.
 
 A job receives ids, reads the current rows and claims them (marks them as its own). The work to do is stored in the
-rows. If a job is lost, a periodic job enqueues it again. If a job runs twice, the second run does nothing.
+rows. If a job is lost, a periodic job enqueues it again. If a job runs twice, the second run does nothing. A job that
+waits too long expires, so that an outage of the workers leaves no old jobs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -29,6 +30,8 @@ QUEUES = (URGENT, BULK)
 #: Seconds after which a job is stopped, unless it has its own timeout.
 JOB_TIMEOUT_S = 60
 FAILED_JOB_TTL_S = 86400
+#: Seconds after which a waiting job expires. The work is in the tables, and the scheduler enqueues a new job for it.
+MAX_WAIT_S = 60
 
 
 def init_app(app: Flask, config: Config) -> None:
@@ -51,16 +54,16 @@ def enqueue_now(
     *args: object,
     queue: str = URGENT,
     limit_s: int = JOB_TIMEOUT_S,
-    details: Mapping[str, object] | None = None,
+    wait_s: int = MAX_WAIT_S,
 ) -> None:
-    """Enqueue `job` immediately, with `details` as keyword arguments. Raise Redis errors if the queue is unavailable.
+    """Enqueue `job` immediately. Raise Redis errors if the queue is unavailable.
 
-    The job is stopped after `limit_s` seconds.
+    The job expires after it has waited for `wait_s` seconds. It is stopped after it has run for `limit_s` seconds.
     """
     Queue(queue, connection=connection(), serializer=JSONSerializer).enqueue(
         _name(job),
         args=args,
-        kwargs=details,
+        ttl=wait_s,
         job_timeout=limit_s,
         result_ttl=0,
         failure_ttl=FAILED_JOB_TTL_S,
@@ -85,14 +88,14 @@ def enqueue_once_now(
     *args: object,
     queue: str = URGENT,
     limit_s: int = JOB_TIMEOUT_S,
-    details: Mapping[str, object] | None = None,
+    wait_s: int = MAX_WAIT_S,
 ) -> None:
-    """Enqueue `job` now, unless a job with the same `args` is already waiting. `details` may differ.
+    """Enqueue `job` now, unless the same job with the same arguments is already waiting.
 
     Raise Redis errors if the queue is unavailable.
     """
     if connection().set(_dedupe_key(queue, _name(job), args), 1, nx=True, px=DEDUPE_TTL_MS):
-        enqueue_now(job, *args, queue=queue, limit_s=limit_s, details=details)
+        enqueue_now(job, *args, queue=queue, limit_s=limit_s, wait_s=wait_s)
 
 
 def release(queue: str, name: str, args: Sequence[object]) -> None:

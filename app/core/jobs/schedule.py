@@ -14,18 +14,14 @@ from time import monotonic, sleep, time
 
 from flask import Flask, current_app
 from redis.exceptions import RedisError
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from app.core.jobs.clock_jump import verified_time
 from app.core.jobs.queue import BULK, DEDUPE_TTL_MS, connection, enqueue_once_now
 
 logger = logging.getLogger(__name__)
 
 TICK_S = 1.0
 
-#: Redis key that exists while a scheduler is running. `flask worker-health` reads the key. The value of the key is the
-#: jump of the database's clock in seconds, as measured by the scheduler.
+#: Redis key that exists while a scheduler is running. `flask worker-health` reads the key.
 HEARTBEAT = "clock:heartbeat"
 HEARTBEAT_TTL_S = 15
 
@@ -61,17 +57,13 @@ class Scheduler:
 
     def tick(self) -> None:
         """Call all tick functions and enqueue the periodic jobs that are due."""
-        try:
-            verified_time.verify()
-        except (DBAPIError, PoolTimeoutError) as error:
-            self._log_failure("the database's clock", error)
         for tick in self.ticks:
             try:
                 tick()
             except Exception as error:  # noqa: BLE001  # an error in one tick must not end the scheduler
                 self._log_failure(tick.__qualname__, error)
         try:
-            connection().set(HEARTBEAT, round(verified_time.jump_s), ex=HEARTBEAT_TTL_S)
+            connection().set(HEARTBEAT, 1, ex=HEARTBEAT_TTL_S)
             for periodic in self.periodic:
                 if monotonic() >= self._next_at.get(periodic, 0.0):
                     self._enqueue(periodic)
@@ -84,7 +76,7 @@ class Scheduler:
         # time could skip a period.
         period_ms = periodic.every_s * 1000 - 500
         if connection().set(key, 1, nx=True, px=min(TURN_MS, period_ms)):
-            enqueue_once_now(periodic.job, queue=periodic.queue)
+            enqueue_once_now(periodic.job, queue=periodic.queue, wait_s=periodic.every_s)
             # The key has a short lifetime until the job is enqueued. If this process dies before that, another
             # scheduler enqueues the job seconds later. Now the job is enqueued, so keep the key for a whole period.
             connection().pexpire(key, period_ms)

@@ -17,7 +17,6 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database import db_time
 from app.core.database.session import autocommit, db, unit_of_work
-from app.core.jobs import clock_jump
 from app.core.jobs.queue import BULK, enqueue_once_now
 from app.core.lib import local_time
 from app.core.settings import settings
@@ -48,10 +47,10 @@ KEEP_DAYS = 30
 def enqueue_due() -> None:
     """Enqueue a job for each broadcast that is due. The scheduler calls this function every second."""
     due = sa.select(Broadcast.id).where(
-        Broadcast.state == BroadcastState.OPEN, Broadcast.starts_at <= clock_jump.now_sql
+        Broadcast.state == BroadcastState.OPEN, Broadcast.starts_at <= db_time.now_sql()
     )
     with autocommit() as connection:
-        ids = connection.execute(due.limit(100), clock_jump.values()).scalars().all()
+        ids = connection.execute(due.limit(100)).scalars().all()
     for broadcast_id in ids:
         enqueue_once_now(fan_out, broadcast_id, queue=BULK)
 

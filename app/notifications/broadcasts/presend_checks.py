@@ -7,8 +7,8 @@ from datetime import date, timedelta
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
+from app.core.database import db_time
 from app.core.database.session import autocommit, db, unit_of_work
-from app.core.jobs import clock_jump
 from app.core.jobs.queue import BULK
 from app.core.lib import local_time
 from app.core.settings import settings
@@ -35,7 +35,7 @@ def check_recipient(delivery: Claimed) -> None:
         recipient = sa.select(User.accepts_broadcasts, User.domicile, limits.is_new_recipient())
         row = connection.execute(recipient.where(User.id == delivery.user_id)).one_or_none()
     accepts, domicile, is_new_recipient = row or (False, None, False)
-    now, zone = clock_jump.now(), zone_of(domicile)
+    now, zone = db_time.now(), zone_of(domicile)
     moment = next_daytime(zone, now)
     if moment > now:
         raise PostponedError(moment)
@@ -86,7 +86,7 @@ _bulk_due = sa.exists().where(
     deliveries.c.queue == BULK,
     deliveries.c.channel == sa.bindparam("of_channel"),
     deliveries.c.state.in_(("pending", "claimed")),
-    deliveries.c.next_try_at <= clock_jump.now_sql,
+    deliveries.c.next_try_at <= db_time.now_sql(),
 )
 
 
@@ -97,7 +97,7 @@ def take_slot(channel: Channel = Channel.MESSAGING) -> bool:
     """
     if not sender_status.may_send(channel):
         return False
-    now, values = clock_jump.now_sql, {"of_channel": channel, **clock_jump.values()}
+    now, values = db_time.now_sql(), {"of_channel": channel}
     spacing = timedelta(minutes=1) / settings.broadcast_per_minute
     slot = (
         sa.update(broadcast_pace)

@@ -15,9 +15,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from app.core.database import db_time
 from app.core.database.prepared import PreparedStatement, generic
 from app.core.database.session import autocommit, db, unit_of_work
-from app.core.jobs import clock_jump
 from app.core.settings import settings
 from app.identity.notification_settings import DeliveryPreferences, delivery_preferences_of
 from app.notifications.delivery import groups
@@ -109,16 +109,14 @@ def _interval(seconds: sa.ColumnElement[float] | float) -> sa.ColumnElement[time
     return sa.func.make_interval(0, 0, 0, 0, 0, 0, seconds, type_=sa.Interval)
 
 
-_new_since = clock_jump.now_sql - _interval(NEW_S)
+_now = db_time.now_sql()
+_new_since = _now - _interval(NEW_S)
 _worker_crashes = groups.worker_crashes_of(_rows)
 #: SQL for the duration of the lease in seconds. The duration is `LEASE_S` until `POISON_CRASHES` workers have died.
 #: From this number on, each death doubles the duration, up to `MAX_RETRY_S`.
 _lease_s = sa.func.least(
     LEASE_S * sa.func.power(2, sa.func.greatest(_worker_crashes - POISON_CRASHES + 1, 0), type_=sa.Float), MAX_RETRY_S
 )
-#: Start of the lease: the verified time (see `clock_jump`) or the database's time, whichever is later. A lease from the
-#: earlier time could already be over for a worker that uses the database's time.
-_lease_start = sa.func.greatest(clock_jump.now_sql, sa.func.statement_timestamp())
 _claiming = sa.update(deliveries).values(
     state=DeliveryState.CLAIMED, claim_token=token, attempts=_rows.attempts + 1, worker_crashes=_worker_crashes
 )
@@ -137,8 +135,8 @@ def _first_of(*which: sa.ColumnElement[bool]) -> PreparedStatement:
             _rows.channel == sa.bindparam("of_channel"),
             # same text as in the index `ix_deliveries_open`, so that PostgreSQL uses the index
             sa.literal_column("state IN ('pending', 'claimed')"),
-            _rows.next_try_at <= clock_jump.now_sql,
-            _rows.expires_at > clock_jump.now_sql,
+            _rows.next_try_at <= _now,
+            _rows.expires_at > _now,
             sa.or_(~is_grouped, groups.is_first(_rows)),
             *which,
         )
@@ -149,7 +147,7 @@ def _first_of(*which: sa.ColumnElement[bool]) -> PreparedStatement:
     )
     return PreparedStatement(
         _claiming.where(_rows.id == due.c.id)
-        .values(next_try_at=_lease_start + _interval(_lease_s))
+        .values(next_try_at=_now + _interval(_lease_s))
         .returning(*_columns, _rows.next_try_at, due.c.claim_token)
     )
 
@@ -168,12 +166,12 @@ _siblings = PreparedStatement(
 )
 _begin = PreparedStatement(
     sa.update(deliveries)
-    .where(*of_claim, _rows.state == DeliveryState.CLAIMED, _rows.expires_at > clock_jump.now_sql)
+    .where(*of_claim, _rows.state == DeliveryState.CLAIMED, _rows.expires_at > _now)
     .values(
         unconfirmed_calls=_rows.unconfirmed_calls + 1,
         # Extend the lease only if little time is left. An update of `next_try_at` is costly, as it is indexed.
         next_try_at=sa.case(
-            (_rows.next_try_at < _lease_start + _interval(CALL_S), _lease_start + _interval(LEASE_S)),
+            (_rows.next_try_at < _now + _interval(CALL_S), _now + _interval(LEASE_S)),
             else_=_rows.next_try_at,
         ),
     )
@@ -188,7 +186,7 @@ def claim(queue: str, channel: str, which: PreparedStatement = OLDEST) -> Claime
     `POISON_CRASHES` workers have died while they sent the delivery, claim only this delivery.
     """
     is_grouped = settings.reminder_grouping and channel == Channel.MESSAGING
-    values = {"token": uuid.uuid4(), "is_grouped": is_grouped, **clock_jump.values()}
+    values = {"token": uuid.uuid4(), "is_grouped": is_grouped}
     with _transaction() if is_grouped else autocommit() as connection:
         rows = which.rows(connection, {**values, "of_queue": queue, "of_channel": channel})
         if not rows:
@@ -224,7 +222,7 @@ def begin(delivery: Claimed) -> None:
     the delivery. Deliveries that were cancelled since the claim are left out of the message. Raise `ClaimLostError` if
     no delivery remains.
     """
-    values = {"of_ids": list(delivery.ids), "token": delivery.claim_token, **clock_jump.values()}
+    values = {"of_ids": list(delivery.ids), "token": delivery.claim_token}
     with autocommit() as connection:
         rows = _begin.rows(connection, values)
     if not rows:

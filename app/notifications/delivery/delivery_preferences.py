@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from app.core.jobs import clock_jump
+from app.core.database import db_time
 from app.notifications.delivery import settlements
 from app.notifications.delivery.claims import Claimed, PostponedError, UnwantedError
 from app.notifications.models import SECURITY_NOTICE, Channel
@@ -30,7 +30,7 @@ def check(delivery: Claimed, channel: Channel) -> None:
         raise UnwantedError(SWITCHED_OFF)
     if delivery.kind in AT_ANY_HOUR or preferences.quiet_start is None:
         return
-    until = preferences.quiet_until(clock_jump.now())
+    until = preferences.quiet_until(db_time.now())
     if until is not None:
         settlements.extend(delivery, until + TIME_LEFT)
         raise PostponedError(until)

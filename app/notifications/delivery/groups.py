@@ -14,7 +14,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.core.jobs import clock_jump
+from app.core.database import db_time
 from app.core.settings import settings
 from app.notifications.models import DeliveryState, deliveries
 
@@ -56,7 +56,7 @@ def is_first(rows: Any) -> sa.ColumnElement[bool]:
     return ~sa.exists().where(
         _may_join("deliveries"),
         _is_sibling(earlier, rows, worker_crashes_of(rows)),
-        earlier.c.next_try_at <= clock_jump.now_sql,
+        earlier.c.next_try_at <= db_time.now_sql(),
         _place(earlier.c) < _place(rows),
     )
 
@@ -145,9 +145,9 @@ def _is_sibling(row: Any, of: Any, crashes: sa.ColumnElement[int]) -> sa.ColumnE
         *(row.c[name] == getattr(of, name) for name in SHARED),
         worker_crashes_of(row.c) == crashes,
         row.c.claim_token.is_not_distinct_from(of.claim_token),
-        sa.or_(row.c.claim_token.is_(None), row.c.next_try_at <= clock_jump.now_sql),
+        sa.or_(row.c.claim_token.is_(None), row.c.next_try_at <= db_time.now_sql()),
         *_is_within(row.c, of),
-        row.c.expires_at > clock_jump.now_sql,
+        row.c.expires_at > db_time.now_sql(),
     )
 
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 
 from app.core.database.session import autocommit
-from app.core.jobs.metrics import clock_jump_s, counts, workers_by_queue
+from app.core.jobs.metrics import counts, is_scheduler_running, workers_by_queue
 from app.core.jobs.queue import QUEUES, URGENT
 from app.core.lib.local_time import now
 from app.notifications.delivery.drain import OUTCOMES
@@ -50,7 +50,7 @@ def check_deliveries() -> str:
 
 def worker_problems() -> list[str]:
     """Return one sentence for each problem that prevents deliveries, for `flask worker-health`."""
-    problems = clock_problems()
+    problems = missing_processes()
     if problem := report.problem():
         problems.append(problem)
     if (age := oldest_due_s()) > LATE_S:
@@ -58,15 +58,12 @@ def worker_problems() -> list[str]:
     return problems
 
 
-def clock_problems() -> list[str]:
-    """Return one sentence for each of these problems: no worker, no scheduler, or a jump of the database's clock."""
+def missing_processes() -> list[str]:
+    """Return one sentence for each queue without a worker, and one if no scheduler is running."""
     workers = workers_by_queue()
     problems = [f"no worker serves the queue {name}" for name in QUEUES if not workers[name]]
-    jump_s = clock_jump_s()
-    if jump_s is None:
+    if not is_scheduler_running():
         problems.append("no clock is going")
-    elif jump_s:
-        problems.append(f"the database's clock has jumped by {jump_s:.0f} s; that is believed after 10 minutes")
     return problems
 
 

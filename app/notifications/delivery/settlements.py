@@ -16,9 +16,9 @@ import orjson
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
+from app.core.database import db_time
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit
-from app.core.jobs import clock_jump
 from app.core.settings import settings
 from app.notifications.models import OPEN, Channel, DeliveryState, Receipt, deliveries
 
@@ -131,7 +131,7 @@ def record_unknown(delivery: Claim, reason: str) -> None:
 
 def record_postponed(delivery: Claim, until: datetime | timedelta, reason: str = "") -> None:
     """Postpone the delivery until a time, or for a duration. The postponement does not count as an attempt."""
-    at = clock_jump.now_sql + until if isinstance(until, timedelta) else until
+    at = db_time.now_sql() + until if isinstance(until, timedelta) else until
     why = {"last_error": reason[:500]} if reason else {}
     _record(delivery, state=DeliveryState.PENDING, next_try_at=at, attempts=_rows.attempts - 1, **why)
 
@@ -158,13 +158,13 @@ def expire(queue: str) -> int:
         .where(
             _rows.queue == queue,
             _rows.state.in_(OPEN),
-            _rows.next_try_at <= clock_jump.now_sql,
-            _rows.expires_at <= clock_jump.now_sql,
+            _rows.next_try_at <= db_time.now_sql(),
+            _rows.expires_at <= db_time.now_sql(),
         )
         .values(state=DeliveryState.MISSED, **final())
     )
     with autocommit() as connection:
-        return connection.execute(statement, clock_jump.values()).rowcount
+        return connection.execute(statement).rowcount
 
 
 def final() -> dict[str, object]:
@@ -185,7 +185,7 @@ def final_of_accepted() -> dict[str, object]:
 
 
 def _record_retry(delivery: Claim, delay_s: float, reason: str, *, unconfirmed_calls: sa.ColumnElement[int]) -> None:
-    at = clock_jump.now_sql + timedelta(seconds=delay_s)
+    at = db_time.now_sql() + timedelta(seconds=delay_s)
     in_time = at < _rows.expires_at
     _record(
         delivery,
@@ -212,4 +212,4 @@ def _record(delivery: Claim, **values: object) -> None:
         .values({"unconfirmed_calls": _known(delivery), **values})
     )
     with autocommit() as connection:
-        connection.execute(statement, clock_jump.values())
+        connection.execute(statement)

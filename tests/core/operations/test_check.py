@@ -67,7 +67,7 @@ def production(app: Flask, configure: Callable[..., None], monkeypatch: pytest.M
     """Simulate a complete installation with an administrator, workers and a scheduler."""
     make_superadmin()
     monkeypatch.setattr("app.notifications.delivery.metrics.workers_by_queue", lambda: {"urgent": 1, "bulk": 1})
-    monkeypatch.setattr("app.notifications.delivery.metrics.clock_jump_s", lambda: 0.0)
+    monkeypatch.setattr("app.notifications.delivery.metrics.is_scheduler_running", lambda: True)
     app.extensions["redis"].config_set("maxmemory-policy", "noeviction")
     configure()
     return configure
@@ -215,7 +215,7 @@ class TestBroken:
     def test_a_stopped_scheduler_or_a_slow_system_clock_is_not_ready(
         self, app: Flask, production: Callable[..., None], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("app.notifications.delivery.metrics.clock_jump_s", lambda: None)
+        monkeypatch.setattr("app.notifications.delivery.metrics.is_scheduler_running", lambda: False)
         assert unready(app) == {"clock": "no clock is going."}
         now = local_time.now()
         monkeypatch.setattr(check.db_time, "now", lambda: now + timedelta(minutes=2))

@@ -11,7 +11,6 @@ from flask import Flask
 
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import db
-from app.core.jobs import clock_jump
 from app.core.lib import local_time
 from app.notifications.delivery import claims, drain, groups, messaging, settlements
 from dev.simulators import Server
@@ -55,7 +54,7 @@ def test_a_grouped_claim_uses_an_index_by_person_and_due_time(
 ) -> None:
     db.session.execute(sa.text(SETTLED))
     db.session.execute(sa.text("ANALYZE deliveries"))
-    values = {"of_queue": "urgent", "of_channel": "messaging", "token": str(uuid.uuid4()), **clock_jump.values()}
+    values = {"of_queue": "urgent", "of_channel": "messaging", "token": str(uuid.uuid4())}
     of_first = groups.values_of(
         {
             **dict.fromkeys((*groups.SHARED, "worker_crashes"), 0),
