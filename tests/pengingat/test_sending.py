@@ -172,3 +172,18 @@ def test_a_first_message_waiting_for_its_retry_replaces_the_repeat(siti_id: int,
     jobs.drain("urgent")
     assert texts(gateway) == [FIRST]
     assert [row.state for row in messages()] == [DeliveryState.SENT, DeliveryState.CANCELLED]
+
+
+def test_a_repeat_that_is_claimed_does_not_hurry_a_snooze(siti_id: int, gateway: Server) -> None:
+    """The person snoozes the dose after a worker has claimed the repeat and before it checks the first message."""
+    reminder_id = medicine(siti_id, "Metformin", ingatkan_ulang_menit=10)
+    first, _ = messages()
+    change(first, state=DeliveryState.SENT, settled_at=sa.func.now() - timedelta(minutes=30))
+    repeat = ready()
+    with unit_of_work():
+        answers.confirm(siti_id, reminder_id, NewAnswer("snooze", minutes=30))
+    presend_checks.check(repeat)
+    jobs.drain("urgent")
+    assert texts(gateway) == []
+    (snoozed,) = messages(Delivery.due_at > sa.func.now(), ~Delivery.payload.has_key("again"))
+    assert (snoozed.state, snoozed.next_try_at) == (DeliveryState.PENDING, snoozed.due_at)
