@@ -30,9 +30,9 @@ def check(delivery: Claimed) -> None:
 
 
 def _cancel_too_soon(delivery: Claimed, again: dict[int | None, str]) -> None:
-    """Cancel the repeat of a reminder if its first message was sent less than `JUST_NOW` ago, or can still be sent.
+    """Cancel the repeat of a reminder if its first message was sent less than `JUST_NOW` ago, or is due.
 
-    If the first message can still be sent, send it now.
+    If the first message is due and can still be sent, send it now.
     """
     now = sa.func.statement_timestamp()
     has_just_left = sa.and_(
@@ -40,7 +40,8 @@ def _cancel_too_soon(delivery: Claimed, again: dict[int | None, str]) -> None:
         Delivery.settled_at > now - JUST_NOW,
         Delivery.receipt.is_distinct_from(Receipt.FAILED),
     )
-    can_leave = sa.and_(Delivery.state.in_(OPEN), Delivery.expires_at > now)
+    # A snooze may have added a first message for later, after the repeat was claimed.
+    can_leave = sa.and_(Delivery.state.in_(OPEN), Delivery.due_at <= now, Delivery.expires_at > now)
     late = sa.select(Delivery).where(
         Delivery.occurrence_id.in_(again),
         Delivery.channel == delivery.channel,
