@@ -93,7 +93,18 @@ def test_every_fault_raises_a_provider_error_of_its_kind(sim: Server, fault: str
 
 @pytest.mark.parametrize(
     ("status", "permanent"),
-    [(400, True), (401, True), (403, True), (404, True), (408, False), (429, False), (500, False), (503, False)],
+    [
+        (400, True),
+        (401, True),
+        (403, True),
+        (404, True),
+        (406, False),
+        (408, False),
+        (413, True),
+        (429, False),
+        (500, False),
+        (503, False),
+    ],
 )
 def test_an_error_status_is_classified_as_permanent_or_temporary(sim: Server, status: int, permanent: bool) -> None:
     sim.fault("captcha", "status", status=status, retry_after=7)

@@ -75,7 +75,7 @@ def test_a_push_refused_as_too_large_fails_and_keeps_the_subscription(
 
 
 @pytest.mark.parametrize(("kind", "options"), [("status", {"status": 429, "retry_after": 120}),
-    ("status", {"status": 503}), ("status", {"status": 408}), ("drop", {})])  # fmt: skip
+    ("status", {"status": 406, "retry_after": 120}), ("status", {"status": 503}), ("status", {"status": 408}), ("drop", {})])  # fmt: skip
 def test_a_temporary_push_error_is_retried_and_keeps_the_subscription(
     client: Client, sim: Server, browser: dict[str, Any], user_id: int, kind: str, options: dict[str, Any]
 ) -> None:
