@@ -122,9 +122,9 @@ class Http:
     ) -> ProviderResponse:
         """Return the provider's 2xx response. Raise `ProviderError` for any other result.
 
-        A GET or HEAD is retried on status 408, 425, 429 or 5xx, on timeouts and on connection errors, within the time
-        budget. Any other method is retried only if no connection was made. Redirects of a GET or HEAD are followed only
-        where `may_follow` returns true.
+        A GET or HEAD is retried on a temporary status, on timeouts and on connection errors, within the time budget.
+        Any other method is retried only if no connection was made. Redirects of a GET or HEAD are followed only where
+        `may_follow` returns true.
         """
         if method not in ("GET", "HEAD"):
             forbid_retry()

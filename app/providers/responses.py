@@ -23,8 +23,8 @@ import orjson
 #: - `busy`: not called, because the provider is paused or the parallel calls are used up
 ErrorKind = Literal["timeout", "unreachable", "broken", "garbage", "status", "redirect", "oversized", "refused", "busy"]
 
-#: Statuses below 500 that are worth a retry.
-_TRANSIENT_STATUSES = frozenset({408, 425, 429})
+#: Statuses below 500 that are worth a retry. Some push services throttle with 406.
+_TRANSIENT_STATUSES = frozenset({406, 408, 425, 429})
 #: Pattern of an escaped NUL character in JSON. PostgreSQL cannot store NUL in a text. If the backslash before `u0000`
 #: is itself escaped, the text is not a NUL.
 _NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
