@@ -117,11 +117,6 @@ def is_gone(error: ProviderError) -> bool:
     return error.status in (404, 410)
 
 
-def is_key_mismatch(error: ProviderError) -> bool:
-    """Return whether the error means that the push service rejects our VAPID keys for this subscription."""
-    return error.status in (400, 401, 403)
-
-
 def is_key(p256dh: str) -> bool:
     """Return whether the browser's public key is valid: a point on the curve P-256, as 65 bytes in base64url."""
     try:

@@ -23,6 +23,3 @@ class PushSubscription(Base, OfSession, Timestamps):
         server_default=sa.false(),
         comment="true if the subscription was made with the person's own token; false: the person is only claimed",
     )
-    refusals: Mapped[int] = mapped_column(
-        sa.Integer, server_default=sa.text("0"), comment="consecutive refusals because of the VAPID keys"
-    )

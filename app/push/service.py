@@ -72,7 +72,6 @@ def subscribe(data: Loaded, caller: Caller | None) -> tuple[PushSubscription, bo
         "user_id": owner_id,
         "session_id": caller.session_id if caller else None,
         "is_verified": caller is not None,
-        "refusals": 0,
     }
     with map_constraint_errors(CONSTRAINTS):
         row = db.session.execute(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import logging
 from collections.abc import Mapping
 
 import orjson
@@ -23,8 +22,6 @@ from app.notifications.models import Channel, DeliveryState, deliveries
 from app.providers import webpush
 from app.providers.http import ProviderError
 from app.push.models import PushSubscription
-
-logger = logging.getLogger(__name__)
 
 #: Content of a reminder for an unverified browser. Only verified browsers of the person get the text of the reminder.
 NEUTRAL = {"title": "Pengingat", "body": "Anda punya pengingat"}
@@ -48,10 +45,6 @@ IMPERSONAL = frozenset({"moderation"})
 #: Sentence that is added to a reminder for a verified browser if the person's phone number is invalid.
 UNREACHED = "Pesan WhatsApp ke nomor HP Anda tidak sampai. Periksa nomor Anda di profil."
 
-#: Number of consecutive key errors after which a subscription is deleted. Key errors mean that the subscription was
-#: created with VAPID keys that are not ours.
-MAX_REFUSALS = 2
-
 _subscriptions = PushSubscription.__table__.c
 
 
@@ -66,7 +59,6 @@ _subscription = (
         _subscriptions.p256dh,
         _subscriptions.auth,
         _subscriptions.is_verified,
-        _subscriptions.refusals,
         sa.func.clock_timestamp().label("now"),
         sa.or_(_subscriptions.session_id.is_(None), sessions.IS_ALIVE).label("is_signed_in"),
         # true if the person's phone number is invalid, so that messages do not reach the person
@@ -158,10 +150,10 @@ def send(delivery: Claimed) -> str | None:
             topic=topic_of(delivery),
         )
     except ProviderError as error:
-        _note_refusal(subscription_id, error)
+        if webpush.is_gone(error):
+            with unit_of_work():
+                db.session.execute(sa.delete(PushSubscription).where(_subscriptions.id == subscription_id))
         raise
-    if row.refusals:
-        _change(_subscriptions.id == subscription_id, refusals=0)
     return ref
 
 
@@ -173,32 +165,3 @@ def topic_of(delivery: Claimed) -> str:
     """
     digest = hashlib.sha256(delivery.dedupe_key.encode()).digest()[:24]
     return base64.urlsafe_b64encode(digest).decode()
-
-
-def _note_refusal(subscription_id: int, error: ProviderError) -> None:
-    if webpush.is_gone(error):
-        _delete(subscription_id)
-    elif webpush.is_key_mismatch(error):
-        _change(_subscriptions.id == subscription_id, refusals=_subscriptions.refusals + 1)
-        if _delete(subscription_id, _subscriptions.refusals >= MAX_REFUSALS):
-            logger.warning(
-                "a push subscription was deleted because its VAPID key is not ours",
-                extra={"subscription": subscription_id},
-            )
-
-
-def _change(*where: sa.ColumnElement[bool], **values: object) -> None:
-    with unit_of_work():
-        db.session.execute(
-            sa.update(PushSubscription).where(*where).values(**values).execution_options(synchronize_session=False)
-        )
-
-
-def _delete(subscription_id: int, *where: sa.ColumnElement[bool]) -> bool:
-    with unit_of_work():
-        result = db.session.execute(
-            sa.delete(PushSubscription)
-            .where(_subscriptions.id == subscription_id, *where)
-            .execution_options(synchronize_session=False)
-        )
-        return bool(result.rowcount)  # type: ignore[attr-defined]  # a DELETE's result counts rows

@@ -98,7 +98,6 @@ def test_an_endpoint_that_cannot_be_signed_is_refused_permanently() -> None:
     assert error.value.permanent
     assert error.value.kind == "refused"
     assert not webpush.is_gone(error.value)
-    assert not webpush.is_key_mismatch(error.value)
 
 
 @pytest.mark.slow
