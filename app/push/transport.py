@@ -42,9 +42,6 @@ OTHER_TTL_S = 86400
 #: Kinds of pushes without personal text. A verified browser gets these pushes even after its session has expired.
 IMPERSONAL = frozenset({"moderation"})
 
-#: Sentence that is added to a reminder for a verified browser if the person's phone number is invalid.
-UNREACHED = "Pesan WhatsApp ke nomor HP Anda tidak sampai. Periksa nomor Anda di profil."
-
 _subscriptions = PushSubscription.__table__.c
 
 
@@ -61,11 +58,8 @@ _subscription = (
         _subscriptions.is_verified,
         sa.func.clock_timestamp().label("now"),
         sa.or_(_subscriptions.session_id.is_(None), sessions.IS_ALIVE).label("is_signed_in"),
-        # true if the person's phone number is invalid, so that messages do not reach the person
-        User.phone_invalid_at.is_not(None).label("is_unreached"),
         (_subscriptions.user_id == dependents.receiver_of(_of_user)).label("is_receivers"),
     )
-    .outerjoin(User, User.id == _subscriptions.user_id)
     .outerjoin(LoginSession, LoginSession.id == _subscriptions.session_id)
     .where(_subscriptions.id == sa.bindparam("id"))
 )
@@ -132,8 +126,6 @@ def send(delivery: Claimed) -> str | None:
         if delivery.kind not in HINTED_AT:
             raise UnwantedError(UNPROVEN)
         content = NEUTRAL
-    elif is_reminder and row.is_unreached:
-        content = {**content, "body": f"{content.get('body', '')} {UNREACHED}".strip()}
     delivery.said = content
     left_s = int((delivery.expires_at - row.now).total_seconds())
     try:

@@ -12,7 +12,6 @@ from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
-from app.identity.models import User
 from app.notifications import jobs
 from app.notifications.models import About, Channel, Delivery
 from dev.simulators import Server
@@ -132,34 +131,6 @@ def test_a_waiting_push_is_not_shown_to_the_next_user_of_the_browser(
     assert db.session.scalars(sa.select(Delivery.last_error).where(Delivery.channel == Channel.PUSH)).all() == [
         "unsubscribed"
     ]
-
-
-@pytest.mark.parametrize("is_refused", [True, False])
-def test_a_push_warns_a_user_whose_phone_number_is_invalid(
-    client: Client, sim: Server, browser: dict[str, Any], user_id: int, is_refused: bool
-) -> None:
-    subscribe(client, browser, user_id, proven=True)
-    user = db.session.get_one(User, user_id)
-    if is_refused:
-        user.phone_invalid_at = local_time.now()
-    db.session.commit()
-    remind(user_id)
-    jobs.drain("urgent")
-    jobs.drain("urgent")
-    more = " Pesan WhatsApp ke nomor HP Anda tidak sampai. Periksa nomor Anda di profil." if is_refused else ""
-    assert [each["body"] for each in shown(sim, browser)] == [f"Waktunya minum Metformin.{more}"]
-
-
-def test_an_unverified_browser_gets_no_warning_about_the_phone_number(
-    client: Client, sim: Server, browser: dict[str, Any], user_id: int
-) -> None:
-    subscribe(client, browser, user_id)
-    db.session.get_one(User, user_id).phone_invalid_at = local_time.now()
-    db.session.commit()
-    remind(user_id)
-    jobs.drain("urgent")
-    jobs.drain("urgent")
-    assert shown(sim, browser) == [{"title": "Pengingat", "body": "Anda punya pengingat"}]
 
 
 def test_a_browser_that_subscribes_after_the_planning_gets_the_reminder(
