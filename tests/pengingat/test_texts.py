@@ -186,10 +186,30 @@ def test_a_push_body_is_cut_to_the_maximum_length() -> None:
         ("dr.", "dr."),
         ("Ibu", "Ibu"),
         ("Ibu Hj.", "Ibu Hj."),
+        ("I Made Suastika", "Made"),
+        ("I Gusti Ngurah Rai", "Gusti"),
+        ("Ni Luh Putu", "Luh"),
+        ("NI WAYAN SARI", "WAYAN"),
+        ("M Yusuf", "Yusuf"),
+        ("Moh Hatta", "Hatta"),
+        ("Moh. Hatta", "Hatta"),
+        ("Moch Ridwan", "Ridwan"),
+        ("abd Rahman", "Rahman"),
+        ("St Aisyah", "Aisyah"),
+        ("St. Aisyah", "Aisyah"),
+        ("H M Abd Gani", "Gani"),
+        ("Bapak I Ketut", "Ketut"),
+        ("A. B. Susanto", "Susanto"),
+        ("B J Habibie", "Habibie"),
+        ("Ida Bagus", "Ida"),
+        ("Nia", "Nia"),
+        ("I", "I"),
+        ("Ni M.", "Ni M."),
+        ("dr. I", "dr. I"),
         ("  ", ""),
     ],
 )
-def test_people_are_greeted_by_their_first_name(name: str, short: str) -> None:
+def test_people_are_greeted_by_their_short_name(name: str, short: str) -> None:
     assert texts.first_name(name) == short
 
 
