@@ -38,11 +38,11 @@ LEADS = {"1h": "1 jam lagi", "1d": "besok"}
 ANSWER_ONE = "Kalau sudah, balas SUDAH."
 ANSWER_SEVERAL = "Kalau sudah semua, balas SUDAH. Kalau sebagian, balas nomornya, misalnya 1 2."
 
-#: Titles before a name. People also write these titles without a full stop. `first_name` skips these titles, and all
-#: words that end with a full stop.
-TITLES = frozenset(
-    ("dr", "drg", "dra", "drs", "ir", "prof", "h", "hj", "kh", "ny", "nn", "tn", "bp", "bpk", "bapak", "ibu", "sdr")
-)
+#: Titles before a name, and particles and short forms that begin a name, such as `I Made`, `Ni Luh` and `Moh Hatta`.
+#: People also write them without a full stop. `first_name` skips these words, single letters, and all words that end
+#: with a full stop.
+_TITLES = ("dr", "drg", "dra", "drs", "ir", "prof", "hj", "kh", "ny", "nn", "tn", "bp", "bpk", "bapak", "ibu", "sdr")
+NO_NAMES = frozenset((*_TITLES, "ni", "moh", "moch", "muh", "mhd", "abd", "st"))
 
 #: Maximum characters in the body of a push. A push may have only a few kilobytes, and phones show only a few lines.
 PUSH_CHARACTERS = 400
@@ -165,12 +165,16 @@ def stock(pengingat: Pengingat, day: date, recipient: Recipient, *, is_push: boo
 
 
 def first_name(name: str) -> str:
-    """Return the first word of a name after titles and initials, for example `Ani` for `dr.Ani, Sp.PD`.
+    """Return the first word of a name after titles, initials and particles, for example `Ani` for `dr.Ani, Sp.PD`.
 
-    If the name contains only titles, return the full name.
+    If no other word is left, return the full name.
     """
     words = [word.strip(",;") for word in break_links(name).split()]
-    return next((word for word in words if not word.endswith(".") and word.casefold() not in TITLES), " ".join(words))
+    return next(filter(_is_name, words), " ".join(words))
+
+
+def _is_name(word: str) -> bool:
+    return len(word) > 1 and not word.endswith(".") and word.casefold() not in NO_NAMES
 
 
 def patient_name(name: str, of_others: Collection[str]) -> str:
