@@ -10,6 +10,7 @@ from flask import Flask
 from app.core.database.session import unit_of_work
 from app.core.lib import local_time
 from app.notifications import jobs, outbox
+from app.notifications.delivery import failed_receipts
 from app.notifications.models import Channel, DeliveryState
 from app.notifications.senders import jobs as senders
 from app.notifications.senders.models import SenderState
@@ -91,3 +92,26 @@ def test_beyond_the_limit_only_known_people_get_messages(committed: Flask, sim: 
     age(450, of=new)
     jobs.drain("urgent")
     assert reread(new.dedupe_key).state == DeliveryState.SENT
+
+
+@pytest.mark.parametrize("code", [132000, 132001, 132012, 132015, 132016])
+def test_a_message_waits_while_its_template_is_refused_and_the_operator_sees_the_reason(
+    committed: Flask, sim: Server, whatsapp: Configure, code: int
+) -> None:
+    row = add()
+    sim.fault("messaging", f"code_{code}", times=2)
+    for _ in range(2):
+        jobs.drain("urgent")
+        row = reread(row.dedupe_key)
+        assert (row.state, row.attempts, row.last_error) == (DeliveryState.PENDING, 0, f"messaging: code {code}")
+        assert (sender().state, sender().reason) == (SenderState.DEGRADED, f"code {code}")
+        age(450, of=row)
+    senders.check()  # the number itself has no problem
+    assert sender().state == SenderState.DEGRADED
+    jobs.drain("urgent")
+    assert reread(row.dedupe_key).state == DeliveryState.SENT
+
+
+def test_a_template_that_is_refused_later_is_shown_to_the_operator(app: Flask, whatsapp: Configure) -> None:
+    failed_receipts.record(add().id, "132015")
+    assert (sender().state, sender().reason) == (SenderState.DEGRADED, "code 132015")
