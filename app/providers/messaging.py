@@ -8,21 +8,21 @@ from app.providers.http import Http, policy_of
 from app.providers.messenger import (
     Health,
     InvalidNumberError,
+    LimitedError,
     Messenger,
     Outbox,
     OutsideHoursError,
     SenderError,
-    TooManyPeopleError,
 )
 from config import Config
 
 __all__ = [
     "Health",
     "InvalidNumberError",
+    "LimitedError",
     "Messenger",
     "OutsideHoursError",
     "SenderError",
-    "TooManyPeopleError",
     "client",
     "make",
 ]

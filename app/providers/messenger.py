@@ -39,8 +39,11 @@ class SenderError(ProviderError):
         self.is_seen = is_seen
 
 
-class TooManyPeopleError(ProviderError):
-    """Error: the provider accepts no messages to new recipients for a while. Recent recipients still get messages."""
+class LimitedError(ProviderError):
+    """Error: the provider refuses some messages until the operator fixes the problem or the problem ends.
+
+    Examples are messages to new recipients and messages with a paused template. Other messages are accepted.
+    """
 
     def __init__(self, provider: str, reason: str) -> None:
         super().__init__(provider, "status", reason=reason)

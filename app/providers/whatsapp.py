@@ -11,11 +11,11 @@ from app.providers.messenger import (
     Button,
     Health,
     InvalidNumberError,
+    LimitedError,
     OutsideHoursError,
     SenderError,
     SenderEvent,
     Template,
-    TooManyPeopleError,
     is_silent,
 )
 
@@ -36,8 +36,9 @@ _UNAUTHORISED = frozenset({"0", "190"})
 _OF_THE_ACCOUNT = _UNAUTHORISED | {"368", "131031", "131042", "131045", "133010"}
 #: Error codes: the token lacks the permission for this call. Such a token may still have the permission to send.
 _NOT_ALLOWED = frozenset({"3", "10", "131005", *map(str, range(200, 300))})
-#: Error code: more different recipients in 24 hours than the account's quality rating allows.
-_TOO_MANY_PEOPLE = 131048
+#: Error codes: more different recipients in 24 hours than the account's quality rating allows, or a template with other
+#: parameters, missing, paused or disabled.
+_LIMITS = frozenset({"131048", "132000", "132001", "132012", "132015", "132016"})
 #: Error codes: the number is not on WhatsApp, or is not valid.
 INVALID_NUMBERS = frozenset({131026})
 #: Error code: the recipient has not written to us in the last 24 hours.
@@ -181,8 +182,6 @@ def _meaning(error: ProviderError, *, is_send: bool) -> ProviderError:
         return OutsideHoursError("messaging", f"code {code}")
     if refusal := sender_error(code):
         return refusal
-    if code == _TOO_MANY_PEOPLE:
-        return TooManyPeopleError("messaging", f"code {code}")
     says_nothing = is_send and code is None and is_silent(error)
     transient = code in _RATE_LIMITS or code in _TRANSIENT or not error.permanent or says_nothing
     return ProviderError(
@@ -196,12 +195,14 @@ def _meaning(error: ProviderError, *, is_send: bool) -> ProviderError:
     )
 
 
-def sender_error(code: object) -> SenderError | None:
-    """Return the error for a code that concerns the account, or None for other codes."""
+def sender_error(code: object) -> SenderError | LimitedError | None:
+    """Return the error for a code that concerns the account or a template, or None for other codes."""
     if str(code) in _NOT_ALLOWED:
         return _NotAllowedError("messaging", f"code {code}", is_seen=False)
     if str(code) in _OF_THE_ACCOUNT:
         return SenderError("messaging", f"code {code}", is_seen=str(code) in _UNAUTHORISED)
+    if str(code) in _LIMITS:
+        return LimitedError("messaging", f"code {code}")
     return None
 
 

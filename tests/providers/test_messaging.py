@@ -227,7 +227,7 @@ def test_the_recipient_limit_raises_an_error_only_for_a_new_recipient(
 ) -> None:
     sim.messaging.limit_people(1)
     whatsapp.send(PHONE, "Halo")
-    with pytest.raises(messaging.TooManyPeopleError):
+    with pytest.raises(messaging.LimitedError):
         whatsapp.send("+6281234567899", "Halo")
     whatsapp.send(PHONE, "Halo")
 

@@ -31,7 +31,7 @@ from app.notifications.delivery.rendering import Renderer
 from app.notifications.delivery.sealing import Words
 from app.notifications.models import Channel
 from app.providers.http import ProviderError
-from app.providers.messenger import SenderError, TooManyPeopleError
+from app.providers.messenger import LimitedError, SenderError
 
 logger = logging.getLogger(__name__)
 
@@ -79,9 +79,9 @@ NEWEST_THREADS = 4
 SUSPECTS_S = 5.0
 #: Seconds to wait after a provider was busy and its response had no `Retry-After`.
 BUSY_S = 5.0
-#: Seconds for which a delivery is postponed. `SENDER_S` applies if our number cannot send messages. `PEOPLE_S` applies
-#: if the provider accepts no new recipients.
-SENDER_S, PEOPLE_S = 30.0, 300.0
+#: Seconds for which a delivery is postponed. `SENDER_S` applies if our number cannot send messages. `LIMITED_S` applies
+#: if the provider refuses some messages, such as those to new recipients or with a paused template.
+SENDER_S, LIMITED_S = 30.0, 300.0
 #: Seconds until a lane without work queries due deliveries again while another lane is still sending.
 POLL_S = 0.2
 #: A lane is slow while one of its calls has been running for more than this number of seconds.
@@ -243,7 +243,7 @@ class Lane:
                 return self._failed(delivery, str(error))
             if error.kind == "busy":
                 return self._postponed(error.retry_after or BUSY_S)
-            if isinstance(error, (SenderError, TooManyPeopleError)):
+            if isinstance(error, (SenderError, LimitedError)):
                 return self._held_back(error)
             return self._retry(delivery, str(error), error.retry_after)
         except ClaimLostError:
@@ -284,12 +284,12 @@ class Lane:
         jitter = random.uniform(1.0, 1.5)  # noqa: S311  # jitter, not a secret
         return Outcome(OutcomeKind.POSTPONED, delay_s=delay_s * jitter)
 
-    def _held_back(self, error: SenderError | TooManyPeopleError) -> Outcome:
-        """Postpone a delivery because the provider refuses our number, or refuses all new recipients.
+    def _held_back(self, error: SenderError | LimitedError) -> Outcome:
+        """Postpone a delivery because the provider refuses our number or some of its messages.
 
         The postponement does not count as an attempt.
         """
-        delay_s = SENDER_S if isinstance(error, SenderError) else PEOPLE_S
+        delay_s = SENDER_S if isinstance(error, SenderError) else LIMITED_S
         jitter = random.uniform(1.0, 1.5)  # noqa: S311  # jitter, not a secret
         return Outcome(OutcomeKind.POSTPONED, str(error), delay_s=delay_s * jitter)
 

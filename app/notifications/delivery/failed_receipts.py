@@ -23,7 +23,7 @@ def record(delivery_id: int, code: str | None) -> None:
     elif code in _NOBODY_THERE and (phone := db.session.scalar(_phone, {"of_delivery": delivery_id})) is not None:
         numbers.refused(phone)
     elif code is not None and (error := whatsapp.sender_error(code)) is not None:
-        sender_status.stop(error.reason, is_seen=error.is_seen)
+        sender_status.record_error(error)
 
 
 _NOBODY_THERE = frozenset({*map(str, whatsapp.INVALID_NUMBERS), fonnte.INVALID})

@@ -108,11 +108,8 @@ def _send(delivery: Claimed, address: RecipientNumber, form: message_format.Mess
         with unit_of_work():
             numbers.refused(address.phone)
         raise
-    except messaging.SenderError as error:
-        sender_status.stop(error.reason, is_seen=error.is_seen)
-        raise
-    except messaging.TooManyPeopleError as error:
-        sender_status.limit_reached(error.reason)
+    except (messaging.SenderError, messaging.LimitedError) as error:
+        sender_status.record_error(error)
         raise
     except messaging.OutsideHoursError:
         with unit_of_work():

@@ -43,7 +43,7 @@ class PhoneNumber(Base):
 
 class SenderState(StrEnum):
     UP = "up"
-    #: Messages are sent, but the provider accepts no new recipients.
+    #: Messages are sent, but the provider refuses some of them: to new recipients, or with a paused template.
     DEGRADED = "degraded"
     #: No messages are sent. Due messages wait. The wait does not count as an attempt.
     DOWN = "down"

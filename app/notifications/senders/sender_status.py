@@ -22,7 +22,7 @@ from app.core.settings import extensions, settings
 from app.notifications.models import Channel, deliveries
 from app.notifications.senders.models import Sender, SenderState, senders
 from app.providers import fonnte
-from app.providers.messenger import Health, SenderError
+from app.providers.messenger import Health, LimitedError, SenderError
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ CACHED_S = 1.0
 #: `BLIND_TRIAL_EVERY`. In this case, a trial is needed only if the check itself fails.
 TRIAL_EVERY = timedelta(minutes=1)
 BLIND_TRIAL_EVERY = timedelta(minutes=10)
-#: Time for which the sender stays degraded after the provider refused new recipients.
+#: Time for which the sender stays degraded after the provider refused some messages.
 LIMITED_FOR = timedelta(hours=1)
 #: Maximum time until we detect that our phone is off. Messages that the provider accepted in this time may be unsent.
 UNNOTICED = timedelta(minutes=2)
@@ -141,8 +141,16 @@ def stop(reason: str, *, is_seen: bool) -> None:
     _record(_down(reason, is_seen=is_seen))
 
 
+def record_error(error: SenderError | LimitedError) -> None:
+    """Record that the provider refuses all messages, or some of them."""
+    if isinstance(error, SenderError):
+        stop(error.reason, is_seen=error.is_seen)
+    else:
+        limit_reached(error.reason)
+
+
 def limit_reached(reason: str) -> None:
-    """Record that the provider accepts no new recipients for now. Messages to known recipients continue."""
+    """Record that the provider refuses some messages for now. Other messages continue."""
     _record({"state": SenderState.DEGRADED, "reason": reason}, only=~_is_down)
 
 
