@@ -1,0 +1,62 @@
+"""Drains while the sender is down: no job is enqueued for messages that wait for the sender."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+from rq import Queue
+
+from app.core.jobs.queue import QUEUES, connection
+from app.core.lib import local_time
+from app.notifications import jobs
+from app.notifications.models import Channel, DeliveryState
+from app.notifications.senders import sender_status
+from dev.simulators import Server
+from tests.notifications.deliveries import add, reread
+from tests.notifications.senders.looks import Configure, pass_time
+
+
+def enqueued() -> list[str]:
+    """Run one tick. Remove the jobs that it enqueued, and return their queues."""
+    sender_status.clear_cache()
+    connection().flushdb()
+    jobs.enqueue_due()
+    return [name for name in QUEUES for _ in Queue(name, connection=connection()).job_ids]
+
+
+@pytest.fixture(autouse=True)
+def _waiting(committed: Flask, sim: Server, whatsapp: Configure) -> None:
+    """Add a message that is due for a minute, and a sender that is down."""
+    add(expires_at=local_time.now() + timedelta(minutes=61))
+    pass_time(minutes=1)
+    sender_status.stop("code 131031", is_seen=False)
+
+
+def test_a_waiting_message_enqueues_no_drain() -> None:
+    assert enqueued() == []
+    sender_status.start()
+    assert enqueued() == ["urgent", "bulk"]
+
+
+def test_a_waiting_message_enqueues_drains_for_one_trial_a_minute() -> None:
+    pass_time(minutes=1)
+    assert enqueued() == ["urgent", "bulk"]
+    assert sender_status.admit()
+    assert enqueued() == []
+
+
+def test_a_due_push_enqueues_a_drain_while_messages_wait() -> None:
+    add(channel=Channel.PUSH_FAN_OUT)
+    assert enqueued() == ["urgent"]
+
+
+def test_a_waiting_message_that_expires_is_missed_at_the_next_tick() -> None:
+    row = add()
+    pass_time(minutes=60)
+    sender_status.stop("code 131031", is_seen=False)  # the next trial is a minute away
+    assert "urgent" in enqueued()
+    jobs.drain("urgent")
+    assert reread(row.dedupe_key).state == DeliveryState.MISSED
+    assert enqueued() == []
