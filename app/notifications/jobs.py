@@ -123,18 +123,31 @@ def _drains_of(job: Callable[[str], None], which: sa.ColumnElement[bool]) -> tup
     )
 
 
-_drains = (*_drains_of(drain, ~is_suspect), *_drains_of(drain_suspects, is_suspect))
-_due = sa.select(*(condition for *_, condition in _drains))
+#: While the sender is down, a drain only records expired messages as missed.
+_needs_no_sender = sa.or_(
+    _rows.channel != sa.literal_column(f"'{Channel.MESSAGING}'"), _rows.expires_at <= db_time.now_sql()
+)
+#: The drains, by whether messages may be sent.
+_drains = {
+    may_send: (
+        *_drains_of(drain, sa.and_(~is_suspect, which)),
+        *_drains_of(drain_suspects, sa.and_(is_suspect, which)),
+    )
+    for may_send, which in ((True, sa.true()), (False, _needs_no_sender))
+}
+_due = {may_send: sa.select(*(condition for *_, condition in drains)) for may_send, drains in _drains.items()}
 
 
 def enqueue_due() -> None:
     """Enqueue a drain for each queue with due deliveries. The scheduler calls this function every second."""
     with autocommit() as connection:
         ((is_any_due,),) = _anything_due.rows(connection)
-        if not is_any_due:
-            return
-        due = connection.execute(_due).one()
-    for (job, drained, queue, _), is_due in zip(_drains, due, strict=True):
+    if not is_any_due:
+        return
+    may_send = sender_status.may_send(Channel.MESSAGING)
+    with autocommit() as connection:
+        due = connection.execute(_due[may_send]).one()
+    for (job, drained, queue, _), is_due in zip(_drains[may_send], due, strict=True):
         if not is_due:
             continue
         try:
