@@ -170,12 +170,24 @@ def hold_and_release(broadcast_id: int, moment: Time, **after: float) -> None:
 def test_a_broadcast_released_on_the_same_day_is_queued_again(
     app: Flask, broadcasting: Configure, moment: Time
 ) -> None:
+    broadcasting(broadcast_per_user_per_day=1)
     user_id, broadcast_id = make_user().id, announce()
     fan_out.fan_out(broadcast_id)
     hold_and_release(broadcast_id, moment, hours=1)
     assert reread(f"broadcast:{broadcast_id}:{user_id}").state == DeliveryState.PENDING
     fan_out.fan_out(announce(2))
     assert recipients(2) == set()
+
+
+def test_a_released_broadcast_counts_each_recipient_once(app: Flask, broadcasting: Configure, moment: Time) -> None:
+    make_user()
+    broadcast_id = announce()
+    fan_out.fan_out(broadcast_id)
+    make_user()
+    for _ in range(2):
+        hold_and_release(broadcast_id, moment)
+        assert db.session.get_one(Broadcast, broadcast_id, populate_existing=True).recipients == 2
+    assert len(recipients()) == 2
 
 
 def test_a_released_broadcast_does_not_count_again_for_people_who_received_it(
