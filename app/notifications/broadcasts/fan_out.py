@@ -74,11 +74,12 @@ def fan_out_page(broadcast_id: int) -> bool:
             return False
         people = db.session.execute(_page(broadcast)).all()
         now = db_time.now()
-        has_delivery = _with_delivery(broadcast, [row.id for row in people])
-        dues = {row.id: next_daytime(zone_of(row.domicile), now) for row in people if row.id not in has_delivery}
+        states = _delivery_states(broadcast, [row.id for row in people])
+        unsent = [row for row in people if states.get(row.id, DeliveryState.CANCELLED) == DeliveryState.CANCELLED]
+        dues = {row.id: next_daytime(zone_of(row.domicile), now) for row in unsent}
         granted = reserve_days([(user_id, due.date()) for user_id, due in dues.items()])
         outbox.add_all([_draft(broadcast, user_id, dues[user_id], now) for user_id in sorted(granted)])
-        broadcast.recipients += len(granted)
+        broadcast.recipients += len(granted - states.keys())  # people with a cancelled delivery were counted before
         if len(people) < PAGE:
             broadcast.state = BroadcastState.DONE
             return False
@@ -103,16 +104,14 @@ def _page(broadcast: Broadcast) -> sa.Select[int, str | None]:
     return query.order_by(User.id).limit(PAGE)
 
 
-def _with_delivery(broadcast: Broadcast, user_ids: Sequence[int]) -> set[int | None]:
-    """Return the ids of the people who already have a delivery of this broadcast.
+def _delivery_states(broadcast: Broadcast, user_ids: Sequence[int]) -> dict[int | None, str]:
+    """Return the states of the deliveries that people already have of this broadcast, by user id.
 
     Such people exist only after `service.release` has restarted the broadcast from the first recipient.
     """
     keys = [_key(broadcast, user_id) for user_id in user_ids]
-    rows = sa.select(deliveries.c.user_id).where(
-        deliveries.c.dedupe_key.in_(keys), deliveries.c.state != DeliveryState.CANCELLED
-    )
-    return set(db.session.scalars(rows))
+    rows = sa.select(deliveries.c.user_id, deliveries.c.state).where(deliveries.c.dedupe_key.in_(keys))
+    return {row.user_id: row.state for row in db.session.execute(rows)}
 
 
 def _key(broadcast: Broadcast, user_id: int) -> str:
