@@ -54,6 +54,7 @@ def test_broadcast_hours_use_the_new_province_after_a_change_of_domicile(
 
 
 def test_a_broadcast_sent_a_day_later_counts_for_that_day(app: Flask, broadcasting: Configure, moment: Time) -> None:
+    broadcasting(broadcast_per_user_per_day=1)
     found = prepared(app, moment)
     moment.now = NOON + timedelta(days=1)
     presend_checks.check_recipient(found)
@@ -66,6 +67,7 @@ def test_a_broadcast_sent_a_day_later_counts_for_that_day(app: Flask, broadcasti
 def test_a_delayed_broadcast_is_not_sent_on_a_day_with_another_broadcast(
     app: Flask, broadcasting: Configure, moment: Time
 ) -> None:
+    broadcasting(broadcast_per_user_per_day=1)
     found = prepared(app, moment)
     moment.now = NOON + timedelta(days=1)
     fan_out.fan_out(announce(2))
