@@ -1,0 +1,49 @@
+"""Required texts need a character that people can see."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.forum.posts import category_id, write_thread
+from tests.helpers.client import Client, assert_error
+
+#: Texts that show nothing: zero-width characters, joiners, Hangul fillers, a Braille blank, marks without a letter.
+UNSEEN = ["\u200b", "\u200c\u200d\u2060", "\ufeff", "\u115f\u1160", "\u3164", "\uffa0", "\u2800", "\u00ad", "\ufe0f"]
+DOSE = {"jam": "00:00", "jumlah": 1, "satuan": "tablet"}
+OBAT: dict[str, Any] = {"nama_obat": "Metformin", "frekuensi": 1, "aturan": "setelah makan", "jadwal": [DOSE]}
+
+
+@pytest.mark.parametrize("unseen", UNSEEN)
+def test_a_text_that_nobody_can_see_is_refused(siti: Client, admin: Client, unseen: str) -> None:
+    thread = {"category_id": category_id("Umum"), "title": "Menu", "content": "Apa saja?"}
+    path = f"/forum/threads/{write_thread(siti)['id']}"
+    reminder = {"judul": "Obat", "details": OBAT}
+    for caller, route, sent, field in (
+        (siti, "/forum/threads", {**thread, "title": unseen}, "title"),
+        (siti, "/forum/threads", {**thread, "content": unseen}, "content"),
+        (siti, f"{path}/reply", {"content": unseen}, "content"),
+        (siti, "/pengingat/obat", {**reminder, "judul": unseen}, "judul"),
+        (siti, "/pengingat/obat", {**reminder, "details": {**OBAT, "nama_obat": unseen}}, "details.nama_obat"),
+        (
+            siti,
+            "/pengingat/obat",
+            {**reminder, "details": {**OBAT, "jadwal": [{**DOSE, "satuan": unseen}]}},
+            "details.jadwal.0.satuan",
+        ),
+        (admin, "/articles", {"title": unseen}, "title"),
+        (admin, "/kategori", {"nama_kategori": unseen}, "nama_kategori"),
+        (admin, "/roles", {"name": unseen}, "name"),
+        (admin, "/komunitas", {"nama": unseen}, "nama"),
+        (admin, "/dokter", {"nama": unseen}, "nama"),
+        (admin, "/admins/", {"email": "a@b.id", "password": "kucing-hitam-7", "nama_ktp": unseen}, "nama_ktp"),
+    ):
+        assert_error(caller.post(route, sent), 400, "validation_error", field)
+    assert_error(siti.put(path, {"title": unseen}), 400, "validation_error", "title")
+    assert_error(siti.put(path, {"content": unseen}), 400, "validation_error", "content")
+
+
+@pytest.mark.parametrize("seen", ["a", "?", "🙏", "7", "م", "a\u200b", "👨\u200d👩"])
+def test_one_visible_character_is_enough(siti: Client, seen: str) -> None:
+    assert write_thread(siti, title=seen, content=seen)["title"] == seen
