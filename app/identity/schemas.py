@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import re
-import unicodedata
 from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate
@@ -19,8 +18,6 @@ logger = logging.getLogger(__name__)
 
 MAX_PREFERENCES_BYTES = 8 * 1024
 
-#: Invisible characters that Unicode counts as letters or symbols: Korean fillers and the blank of Braille.
-BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 #: Control characters, line breaks, and characters that change the direction of text.
 UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
@@ -43,8 +40,7 @@ def _check_username(value: str) -> None:
 
 
 def _check_name(value: str) -> None:
-    is_seen = any(unicodedata.category(letter)[0] in "LNPS" and letter not in BLANK for letter in value)
-    if value and (UNREADABLE.search(value) or not is_seen):
+    if UNREADABLE.search(value):
         raise ValidationError("harus terbaca, tanpa baris baru dan karakter tersembunyi.")
 
 
@@ -131,7 +127,7 @@ class Username(fields.String):
 
 
 class Name(Text):
-    """A person's name. It must be visible, on one line, and without characters that change the direction of text."""
+    """A person's name. It is one line, without characters that change the direction of text."""
 
     def __init__(self, maximum: int, **kwargs: Any) -> None:
         super().__init__(maximum, minimum=1, rules=[_check_name], **kwargs)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from typing import Any
 
-from marshmallow import Schema, fields, pre_load, validate
+from marshmallow import Schema, ValidationError, fields, pre_load, validate
 
 from app.core.lib import provinces
 from app.core.lib.geo import degrees
@@ -16,6 +17,9 @@ from app.core.lib.local_time import rfc3339
 #: Years that are accepted in a date. Python itself accepts the years 1 to 9999. This range is smaller, because
 #: calculations with a date near the limits of Python could overflow.
 YEARS = range(1900, 9001)
+
+#: Letters and symbols that are shown as blanks: Hangul fillers and the Braille blank.
+BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 #: Validated fields of a schema, by name. An optional field may be missing.
 Loaded = dict[str, Any]
@@ -90,14 +94,24 @@ class Characters(validate.Length):
         return validate.Length(max=self.max)(validate.Length(1)(value))
 
 
+def _check_visible(text: str) -> None:
+    """Raise `ValidationError` if people can see none of the characters. `Characters` refuses an empty text."""
+    if text and not any(unicodedata.category(each)[0] in "LNPS" and each not in BLANK for each in text):
+        raise ValidationError("harus berisi huruf, angka atau tanda yang terlihat.")
+
+
 class Text(fields.String):
-    """A text with a maximum length. A required text must not be empty. `example` appears in the API documentation."""
+    """A text with a maximum length. A required text needs a visible character.
+
+    `example` appears in the API documentation.
+    """
 
     def __init__(self, maximum: int, *, minimum: int | None = None, example: str | None = None, **kwargs: Any) -> None:
         low = minimum if minimum is not None else (1 if kwargs.get("required") else 0)
         if example is not None:
             kwargs["metadata"] = {**kwargs.get("metadata", {}), "example": example}
-        super().__init__(validate=[Characters(low, maximum), *kwargs.pop("rules", [])], **kwargs)
+        visible = [_check_visible] if low else []
+        super().__init__(validate=[Characters(low, maximum), *visible, *kwargs.pop("rules", [])], **kwargs)
 
 
 class Items(validate.Length):
