@@ -1,0 +1,47 @@
+"""Searches find straight and curly quotation marks alike."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.core.database.session import db
+from app.dokter.models import Dokter
+from app.komunitas.models import Komunitas
+from tests.faskes.places import make_faskes
+from tests.forum.posts import write_reply, write_thread
+from tests.helpers.client import Client
+from tests.helpers.factories import make_article, make_user, make_video
+
+CURLY, STRAIGHT = "Qur’an “Sehat”", 'Qur\'an "Sehat"'
+PATHS = (
+    *("/komunitas", "/articles/all", "/articles/search", "/videoplatform/videos", "/dokter", "/faskes"),
+    *("/faskes/search", "/forum/threads", "/forum/replies", "/admins/users", "/patients"),
+)
+#: Routes whose search parameter is not `q`.
+PARAMETERS = {"/articles/search": "title", "/faskes/search": "keyword"}
+
+
+@pytest.mark.parametrize(("stored", "sent"), [(CURLY, STRAIGHT), (STRAIGHT, CURLY), (CURLY, CURLY), (CURLY, "r'an")])
+def test_straight_and_curly_quotation_marks_find_each_other(
+    client: Client, siti: Client, admin: Client, stored: str, sent: str
+) -> None:
+    make_user(nama_ktp=stored)
+    make_article(title=stored)
+    make_video(title=stored)
+    make_faskes(id="a", nama=stored)
+    db.session.add_all([Komunitas(nama=stored), Dokter(nama=stored)])
+    db.session.commit()
+    write_reply(siti, write_thread(siti, title=stored)["id"], content=stored)
+    for path in PATHS:
+        caller = {"/admins/users": admin, "/forum/replies": siti, "/patients": siti}.get(path, client)
+        query = {PARAMETERS.get(path, "q"): sent, **({"mine": "true"} if path == "/forum/replies" else {})}
+        found = caller.get(path, query_string=query)
+        assert found.status_code == 200, path
+        rows = found.json["results"] if path.startswith("/faskes") else found.json
+        assert [row for row in rows if stored in row.values()], path
+
+
+@pytest.mark.parametrize("sent", ["Quran", "Qur''an", "Sehat''"])
+def test_a_quotation_mark_is_one_character(client: Client, sent: str) -> None:
+    make_article(title=CURLY)
+    assert client.get("/articles/all", query_string={"q": sent}).json == []
