@@ -41,7 +41,7 @@ class TestListNearbyFaskes:
         assert len(nearby(client, *CIMAHI, 5020)) == 2
         assert nearby(client, *CIMAHI, 1) == []
 
-    @pytest.mark.parametrize("radius", ["0", "-1", "50001", "5.5", "x", "", "nan", "1e3"])
+    @pytest.mark.parametrize("radius", ["0", "-1", "50001", "5.5", "x", "nan", "1e3"])
     def test_a_radius_outside_1_to_50000_is_400(self, client: Client, radius: str) -> None:
         query = {"lat": CIMAHI[0], "lng": CIMAHI[1], "radius": radius}
         assert_error(client.get("/faskes/nearby", query_string=query), 400, "validation_error", "radius")

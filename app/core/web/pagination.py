@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -91,6 +92,13 @@ class TruncatedRecord(Generic[T]):
     after: int | None = None
 
 
+#: Characters with a meaning in a regular expression of PostgreSQL.
+SPECIAL = re.compile(r"[\\.^$*+?()\[\]{}|]")
+#: Straight and curly quotation marks.
+SINGLE_QUOTES, DOUBLE_QUOTES = "'‘’", '"“”'
+SINGLE_QUOTE, DOUBLE_QUOTE = re.compile(f"[{SINGLE_QUOTES}]"), re.compile(f"[{DOUBLE_QUOTES}]")
+
+
 @dataclass(frozen=True)
 class Search:
     """The page and the filters of a list request. A package such as `app.dokter` adds its filters in a subclass."""
@@ -130,9 +138,7 @@ class SearchSchema(PageSchema):
     @post_load
     def to_page(self, data: dict[str, Any], **kwargs: object) -> Search:
         paging = {name: data.pop(name) for name in ("page", "per_page") if name in data}
-        # A form sends an empty text for an input that the user left blank. Ignore these inputs.
-        narrowing = {name: value for name, value in data.items() if value != ""}
-        return self.search(super().to_page(paging, **kwargs), **narrowing)
+        return self.search(super().to_page(paging, **kwargs), **data)
 
 
 def cut_in_sql(column: sa.Column[Any], page: Page) -> sa.SQLColumnExpression[Any]:
@@ -208,10 +214,10 @@ def _address_without(names: tuple[str, ...], path: str, query: bytes) -> str:
 
 def containing(q: str, *columns: sa.SQLColumnExpression[object]) -> sa.ColumnElement[bool]:
     """Return a condition that is true if one of the columns contains `q`. The comparison ignores case."""
-    return sa.or_(*(column.ilike(contains(q)) for column in columns))
+    return sa.or_(*(column.regexp_match(contains(q), flags="i") for column in columns))
 
 
 def contains(text: str) -> str:
-    """Return the LIKE pattern that finds `text` anywhere. Escape `%`, `_` and backslash."""
-    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return f"%{escaped}%"
+    """Return the regular expression of PostgreSQL that finds `text`. Straight and curly quotation marks are equal."""
+    escaped = SPECIAL.sub(r"\\\g<0>", text)
+    return DOUBLE_QUOTE.sub(f"[{DOUBLE_QUOTES}]", SINGLE_QUOTE.sub(f"[{SINGLE_QUOTES}]", escaped))

@@ -89,7 +89,9 @@ class Parser(FlaskParser):
         return clean(_from_form(req.form, req.files, schema))
 
     def load_querystring(self, req: Request, schema: Schema) -> object:
-        return MultiDictProxy(clean(req.args), schema)
+        # A form sends an empty text for an input that the user left blank.
+        sent = [(name, value) for name, value in clean(req.args).items(multi=True) if value]
+        return MultiDictProxy(MultiDict(sent), schema)
 
     def handle_error(
         self,

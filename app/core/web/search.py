@@ -23,7 +23,7 @@ def has_trigram(q: str) -> bool:
 
 
 def like(pattern: str | sa.ColumnElement[str], *columns: sa.SQLColumnExpression[object]) -> sa.ColumnElement[bool]:
-    return sa.or_(*(column.ilike(pattern) for column in columns))
+    return sa.or_(*(column.regexp_match(pattern, flags="i") for column in columns))
 
 
 def like_among_newest(

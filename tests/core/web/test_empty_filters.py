@@ -14,7 +14,7 @@ PATHS = [
     "/videoplatform/videos?q=&kategori_id=",
     "/dokter?q=&province=",
     "/faskes?q=&province=",
-    "/emergency?q=",
+    "/emergency/admin?q=",
     "/forum/threads?q=&category_id=&saved=&mine=&page=&per_page=",
     "/forum/replies?q=&saved=&mine=",
     "/pengingat?tipe=&patient_id=",

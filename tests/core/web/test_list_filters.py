@@ -125,7 +125,7 @@ def test_a_list_can_be_filtered_by_category_id_or_by_category_tag(
     ("path", "field", "value"),
     [
         ("/komunitas", "kategori_id", "x"), ("/komunitas", "province", "Atlantis"), ("/komunitas", "tag", "sepak bola"),
-        ("/articles/all", "tag", ""), ("/faskes", "province", "Atlantis"), ("/dokter", "province", "Atlantis"),
+        ("/faskes", "province", "Atlantis"), ("/dokter", "province", "Atlantis"),
         ("/videoplatform/videos", "channel_id", "x" * 101), ("/faskes", "jenis", "x" * 51),
     ],
 )  # fmt: skip

@@ -28,7 +28,7 @@ def select_reply_list(*, saved: bool, mine: bool, before: bool, search: bool) ->
         matching = matching.join(mark, mark.reply_id == ForumReply.id)
         rules += [mark.user_id == CALLER_ID, mark.is_saved]
     if search:
-        rules.append(ForumReply.content.ilike(sa.bindparam("pattern", type_=sa.Text)))
+        rules.append(ForumReply.content.regexp_match(sa.bindparam("pattern", type_=sa.Text), flags="i"))
     total = matching.with_only_columns(sa.func.count().label("count"), maintain_column_froms=True).where(*rules)
     if before:
         rules.append(ForumReply.id < sa.bindparam("before", type_=sa.BigInteger))
