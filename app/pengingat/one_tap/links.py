@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
+from sqlalchemy import orm
 from sqlalchemy.dialects.postgresql import array
 
 from app.core.database import db_time
@@ -18,7 +19,7 @@ from app.core.database.prepared import PreparedStatement, generic
 from app.core.database.session import db
 from app.core.errors import Gone, NotFound
 from app.core.lib.local_time import JAKARTA
-from app.identity import erasure
+from app.identity import dependents, erasure
 from app.identity.models import User
 from app.notifications.models import DeliveryState, deliveries
 from app.pengingat.ledger import answers, statements
@@ -36,18 +37,29 @@ EXPIRED = "Tautan ini sudah tidak berlaku."
 
 _rows = occurrences.c
 _hashes = generic("by_link", sa.Text()), generic("by_push", sa.Text())
-_sent_since = sa.exists().where(
-    deliveries.c.occurrence_id == _rows.id,
-    sa.or_(deliveries.c.state == DeliveryState.SENT, deliveries.c.unconfirmed_calls > 0),
-    sa.func.coalesce(deliveries.c.settled_at, deliveries.c.due_at) > User.phone_changed_at,
+#: The person whose phone number received the link: the caregiver of a dependent, else the owner of the reminder.
+_receiver = orm.aliased(User)
+_sent_since = (
+    sa.exists()
+    .where(
+        deliveries.c.occurrence_id == _rows.id,
+        sa.or_(deliveries.c.state == DeliveryState.SENT, deliveries.c.unconfirmed_calls > 0),
+        sa.func.coalesce(deliveries.c.settled_at, deliveries.c.due_at) > _receiver.phone_changed_at,
+    )
+    # The table `occurrences` is two levels above this subquery, where SQLAlchemy does not correlate by itself.
+    .correlate_except(deliveries)
 )
 #: SQL value: true if the person is a dependent. A caregiver receives the messages of a dependent. The value is NULL if
-#: the link must not work, because the person has requested erasure or changed the phone number. Before the change of
-#: the number, another person may have received the link, for example a former caregiver.
-_is_dependent = sa.select(User.guardian_id.is_not(None)).where(
-    User.id == _rows.user_id,
-    erasure.IS_PRESENT,
-    sa.or_(User.phone_changed_at.is_(None), _rows.due_at > User.phone_changed_at, _sent_since),
+#: the link must not work, because the person has requested erasure or the receiver has changed the phone number. Before
+#: the change of the number, another person may have received the link, for example a former caregiver.
+_is_dependent = (
+    sa.select(User.guardian_id.is_not(None))
+    .join(_receiver, _receiver.id == dependents.RECEIVER_ID)
+    .where(
+        User.id == _rows.user_id,
+        erasure.IS_PRESENT,
+        sa.or_(_receiver.phone_changed_at.is_(None), _rows.due_at > _receiver.phone_changed_at, _sent_since),
+    )
 )
 #: Query with subqueries instead of joins. With joins, PostgreSQL expects many rows and would scan both tables.
 _asked = PreparedStatement(
@@ -78,7 +90,7 @@ def get_targets(token: str) -> AnswerTargets:
     """Return the occurrences of a token. The function changes nothing, because chat apps fetch links for a preview.
 
     Raise `Gone` 24 hours after the due time of the last occurrence. Raise `NotFound` if the token is unknown, or if the
-    person has requested erasure or changed the phone number.
+    person has requested erasure or the receiver of the link has changed the phone number.
     """
     found, now = read(hash_of(token), hash_of(link_token_of(token)))
     if max(row.due_at for row in found.occurrences) + LIFETIME < now:
