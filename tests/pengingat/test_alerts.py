@@ -226,7 +226,7 @@ def test_an_important_alert_waits_for_the_end_of_the_caregivers_quiet_hours(
     ]
 
 
-def test_the_quiet_hours_of_a_caregiver_replace_the_default_night(
+def test_the_quiet_hours_of_a_caregiver_hold_alerts_besides_the_night(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     save(caregiver_id, quiet_start=time(8), quiet_end=time(15))  # a caregiver who works at night
@@ -236,7 +236,10 @@ def test_the_quiet_hours_of_a_caregiver_replace_the_default_night(
     tick(moment, "08:00")
     assert len(told()) == 1
     tick(moment, "15:10")
-    assert told()[1:] == ["Siti belum menandai obat pukul 21.10 WIB. Boleh tolong ditanyakan?"]
+    tick(moment, "22:59")
+    assert len(told()) == 1  # the night ends at 06.00 in Jakarta
+    tick(moment, "23:00")
+    assert told()[1:] == ["Siti belum menandai obat kemarin pukul 21.10 WIB. Boleh tolong ditanyakan?"]
 
 
 def test_the_field_penting_must_be_a_boolean(siti: Client, obat: dict[str, Any]) -> None:
