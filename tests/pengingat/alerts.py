@@ -37,11 +37,14 @@ def tick(moment: Time, jam: str | None = None, day: int = 2, *, sent: bool = Tru
 
 
 def tell() -> None:
-    """Put due alerts into the outbox. Store in each alert the text with which the alert would be sent."""
+    """Put due alerts into the outbox. Store in each alert the text with which the alert would be sent.
+
+    From then on the alert counts as sent with an unknown outcome.
+    """
     jobs.send_caregiver_alerts()
     waiting = sa.select(Delivery).where(Delivery.kind == "alert", Delivery.state == "pending", Delivery.said.is_(None))
     for id_, words in [(row.id, words_of(row)) for row in db.session.scalars(waiting).all()]:
-        db.session.execute(sa.update(Delivery).where(Delivery.id == id_).values(said=words))
+        db.session.execute(sa.update(Delivery).where(Delivery.id == id_).values(said=words, unconfirmed_calls=1))
     db.session.commit()
 
 

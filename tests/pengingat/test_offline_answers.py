@@ -11,11 +11,12 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
+from app.notifications.models import Delivery
 from app.pengingat import jobs
 from app.pengingat.models import CaregiverAlert
 from tests.helpers.client import Client, assert_error
 from tests.pengingat.answering import Reminder
-from tests.pengingat.ledgers import Time, ledger, texts
+from tests.pengingat.ledgers import Time, ledger, settle, texts
 
 #: Due time of the dose at 19:00 in Jakarta, and the time of an answer five minutes later.
 DUE_AT, THEN = "2026-03-02T12:00:00Z", "2026-03-02T12:05:00Z"
@@ -144,6 +145,7 @@ def test_an_alerted_caregiver_is_notified_that_the_answer_was_on_time(
     jobs.send_caregiver_alerts()
     db.session.commit()
     assert db.session.scalars(sa.select(CaregiverAlert.about)).all() == ["missed"]
+    settle("sent", Delivery.kind == "alert")
     moment.move(minutes=10)
     dose.say("done", due_at=DUE_AT, answered_at=THEN)
     jobs.send_caregiver_alerts()

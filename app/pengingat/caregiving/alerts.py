@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 from sqlalchemy import orm
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from app.core.database import db_time
 from app.core.database.prepared import PreparedStatement
@@ -29,7 +29,7 @@ from app.notifications.delivery import rendering
 from app.notifications.delivery.claims import Claimed, UnwantedError
 from app.notifications.delivery.sealing import Words
 from app.notifications.models import About as Of
-from app.notifications.models import Channel
+from app.notifications.models import Channel, Delivery, DeliveryState, Receipt
 from app.pengingat.caregiving import alert_texts, pacing
 from app.pengingat.caregiving.alert_texts import Line, News
 from app.pengingat.caregiving.pacing import AlertHistory
@@ -143,14 +143,12 @@ class _AlertSender:
                 alert.due_at = step
 
     def _quiet_until(self, line: Line) -> datetime | None:
-        """Return the end of the quiet hours that delay this alert, or None if it may be sent now.
+        """Return when the quiet hours and the night end that delay this alert, or None if it may be sent now.
 
-        If the caregiver has set quiet hours, they delay all alerts. Otherwise the night delays all alerts except
-        important ones.
+        The caregiver's own quiet hours delay all alerts. The night delays all alerts except important ones.
         """
-        if self.preferences.quiet_start is not None:
-            return self.preferences.quiet_until(self.now)
-        return None if _is_important(line) else pacing.night_until(self.zone, self.now)
+        night = None if _is_important(line) else pacing.night_until(self.zone, self.now)
+        return max(filter(None, (self.preferences.quiet_until(self.now), night)), default=None)
 
     def _message(self, lines: dict[CaregiverAlert, Line], way: AlertMode) -> Iterator[outbox.NewDelivery]:
         """Yield one message and one push with the content of these alerts, and mark the alerts as sent."""
@@ -197,9 +195,10 @@ def _line(about: str, occurrence: Occurrence, pengingat: Pengingat | None) -> Li
     """Return the alert content for an occurrence in its present state, or None if no alert is needed any more."""
     if pengingat is None:
         return None
-    if occurrence.state == OccurrenceState.DONE and about != AlertReason.UNDELIVERED:
-        return Line(News.LATE if occurrence.late else News.IN_TIME, occurrence, pengingat)
-    if occurrence.state != OccurrenceState.MISSED or about == AlertReason.LATE:
+    if about == AlertReason.LATE:
+        is_done, news = occurrence.state == OccurrenceState.DONE, News.LATE if occurrence.late else News.IN_TIME
+        return Line(news, occurrence, pengingat) if is_done else None
+    if occurrence.state != OccurrenceState.MISSED:
         return None
     if occurrence.undelivered:
         return Line(News.UNDELIVERED, occurrence, pengingat)
@@ -239,6 +238,26 @@ _NAMES_OF_OTHERS = sa.func.array(
     type_=ARRAY(sa.Text),
 )
 
+_first, _message = orm.aliased(CaregiverAlert), orm.aliased(Delivery)
+#: SQL condition: the `MISSED` alert about the same occurrence has left, or may have left. Otherwise the caregiver does
+#: not know about the missed dose, and needs no correction.
+_FIRST_HAS_LEFT = (
+    sa.exists()
+    .where(
+        _first.link_id == CaregiverAlert.link_id,
+        _first.occurrence_id == CaregiverAlert.occurrence_id,
+        _first.about == AlertReason.MISSED,
+        _message.user_id == CaregiverLink.caregiver_id,
+        _message.kind == KIND,
+        # A delivery of the channel PUSH_FAN_OUT becomes SENT even if the caregiver has no browser.
+        _message.channel.in_([Channel.MESSAGING, Channel.PUSH]),
+        sa.or_(_message.state == DeliveryState.SENT, _message.unconfirmed_calls > 0),
+        _message.receipt.is_distinct_from(Receipt.FAILED),
+        _message.payload["news"].contains(sa.func.jsonb_build_array(sa.func.jsonb_build_array(_first.id), type_=JSONB)),
+    )
+    .correlate_except(_first, _message)
+)
+
 
 def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
     """Return the texts of alerts by delivery id. Alerts that no longer match the state of the reminder are left out.
@@ -257,6 +276,7 @@ def _words(delivery: Claimed) -> Words | None:
             *(Occurrence.state, Occurrence.undelivered, Occurrence.tipe, Occurrence.due_at),
             *(Occurrence.answered_at, Occurrence.snoozed_until),
             *(Pengingat.timezone, Pengingat.details),
+            _FIRST_HAS_LEFT.label("first_has_left"),
         )
         .select_from(CaregiverLink)
         .join(User, sa.and_(User.id == CaregiverLink.patient_id, _ALLOWS_ALERTS))
@@ -279,6 +299,8 @@ def _words(delivery: Claimed) -> Words | None:
 
 
 def _line_of(row: sa.Row[*tuple[object, ...]]) -> Line | None:
+    if row.about == AlertReason.LATE and not row.first_has_left:
+        return None
     names = ("state", "undelivered", "tipe", "due_at", "answered_at", "snoozed_until")
     occurrence = Occurrence(**{name: getattr(row, name) for name in names})
     pengingat = Pengingat(timezone=row.timezone, details=row.details) if row.timezone else None

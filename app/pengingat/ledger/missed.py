@@ -28,6 +28,7 @@ _rows = occurrences.c
 _alert = CaregiverAlert.__table__.c
 _moment = sa.DateTime(timezone=True)
 _due_before = sa.bindparam("due_before", type_=sa.DateTime(timezone=True))
+_fresh_since = sa.bindparam("fresh_since", type_=_moment)
 _now = sa.bindparam("now", type_=sa.DateTime(timezone=True))
 _told_of = deliveries.c.occurrence_id == _rows.id
 _was_delivered = sa.exists().where(
@@ -59,40 +60,51 @@ _is_overdue: tuple[sa.ColumnElement[bool], ...] = (
 #: order, PostgreSQL scans the table to find the first row.
 _longest_overdue = PreparedStatement(sa.select(_rows.id).where(*_is_overdue).order_by(_rows.due_at).limit(1))
 _overdue = (
-    sa.select(_rows.id)
+    sa.select(_rows.id, _rows.user_id, _rows.due_at)
     .where(*_is_overdue, ~_is_being_sent)
     .order_by(_rows.due_at)
     .limit(SWEEP_BATCH)
     .with_for_update(skip_locked=True)
-)
-_missed = (
-    sa.update(occurrences)
-    .where(_rows.id.in_(_overdue.scalar_subquery()))
-    .values(state=OccurrenceState.MISSED, undelivered=sa.and_(~_was_delivered, ~_was_withdrawn))
-    .returning(_rows.id, _rows.user_id, _rows.due_at)
-    .cte("missed")
+    .cte("overdue")
 )
 
 
-def _alerts(missed: sa.FromClause, *which: sa.ColumnElement[bool]) -> sa.Insert:
-    """Return a statement that inserts an alert for each missed occurrence and each caregiver with permission.
-
-    A caregiver link that is being deleted is skipped, because waiting for the deletion could cause a deadlock. The
-    deletion may itself wait for rows that this statement has locked.
-    """
-    alerting = (
-        care.links_with(missed.c.user_id, Scope.ALERTS)
-        .with_only_columns(CaregiverLink.id, missed.c.id.label("occurrence_id"))
-        .where(missed.c.due_at > sa.bindparam("fresh_since", type_=_moment), *which)
-        .with_for_update(read=True, key_share=True, skip_locked=True, of=CaregiverLink)
-        .cte("alerting")
+def _alerting(of: sa.FromClause, *which: sa.ColumnElement[bool], skip_locked: bool = False) -> sa.CTE:
+    """Return a query that locks the caregiver links to alert about these occurrences."""
+    links = (
+        care.links_with(of.c.user_id, Scope.ALERTS)
+        .with_only_columns(CaregiverLink.id, of.c.id.label("occurrence_id"))
+        .where(of.c.due_at > _fresh_since, *which)
     )
-    alerts = sa.select(*alerting.c, sa.literal(AlertReason.MISSED.value), _now, _now)
+    return links.with_for_update(read=True, key_share=True, skip_locked=skip_locked, of=CaregiverLink).cte("alerting")
+
+
+def _alerts(alerting: sa.CTE, *which: sa.ColumnElement[bool]) -> sa.Insert:
+    """Return a statement that inserts an alert for each occurrence and each caregiver link of `alerting`."""
+    alerts = sa.select(*alerting.c, sa.literal(AlertReason.MISSED.value), _now, _now).where(*which)
     columns = ["link_id", "occurrence_id", "about", "due_at", "created_at"]
     return insert(CaregiverAlert).from_select(columns, alerts).on_conflict_do_nothing()
 
 
-_alerted = _alerts(_missed).cte("alerted")
+#: Links that another transaction has locked are skipped. Waiting could cause a deadlock, because the deletion of a link
+#: may itself wait for rows that this statement has locked.
+_locked_links = _alerting(_overdue, skip_locked=True)
+#: SQL condition: the lock on a caregiver link of the occurrence was skipped. The occurrence then stays pending, and the
+#: next run marks it, so that its alert is not lost.
+_misses_a_link = (
+    care.links_with(_rows.user_id, Scope.ALERTS)
+    .where(_rows.due_at > _fresh_since, CaregiverLink.id.not_in(sa.select(_locked_links.c.id)))
+    .correlate(occurrences)
+    .exists()
+)
+_missed = (
+    sa.update(occurrences)
+    .where(_rows.id.in_(sa.select(_overdue.c.id)), ~_misses_a_link)
+    .values(state=OccurrenceState.MISSED, undelivered=sa.and_(~_was_delivered, ~_was_withdrawn))
+    .returning(_rows.id)
+    .cte("missed")
+)
+_alerted = _alerts(_locked_links, _locked_links.c.occurrence_id.in_(sa.select(_missed.c.id))).cte("alerted")
 #: Statement that marks overdue occurrences as missed and creates their alerts.
 _miss = sa.select(sa.func.count()).select_from(_missed).add_cte(_alerted)
 
@@ -130,7 +142,8 @@ def record_failed_receipt(delivery_id: int, _: str | None) -> None:
 def create_missed_alerts(occurrence_ids: Sequence[int], now: datetime) -> None:
     """Create alerts for occurrences that became missed when an answer was taken back. Duplicates are ignored."""
     which = _rows.id.in_(occurrence_ids), _rows.state == OccurrenceState.MISSED
-    db.session.connection().execute(_alerts(occurrences, *which), {"fresh_since": now - FRESH, "now": now})
+    alerting = _alerting(occurrences, *which)
+    db.session.connection().execute(_alerts(alerting), {"fresh_since": now - FRESH, "now": now})
 
 
 def create_late_alerts(occurrence_ids: Sequence[int], now: datetime) -> None:
