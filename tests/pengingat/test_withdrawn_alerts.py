@@ -73,13 +73,12 @@ def test_no_alert_is_sent_after_withdrawn_consent_or_a_deleted_account(
     assert told() == []
 
 
-@pytest.mark.parametrize("how", ["takes back", "leaves"])
-def test_the_caregiver_is_not_alerted_about_a_late_answer(
-    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int, how: str
+def test_the_caregiver_is_not_alerted_about_a_late_answer_of_a_person_who_leaves(
+    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
     make(siti, obat, "02:00")
     tick(moment, "03:00")
-    stop(siti, how)
+    stop(siti, "leaves")
     row = db.session.scalars(sa.select(Occurrence).filter_by(user_id=siti_id, state="missed")).one()
     with unit_of_work():
         answers.answer_all([row], QuickAnswer("done"), AnsweredVia.LINK)
