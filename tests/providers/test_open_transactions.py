@@ -1,0 +1,59 @@
+"""No provider is called while a transaction is open, because the call may take seconds and a transaction holds locks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from app.providers.http import Http
+from app.videos import live
+from config import Config
+from dev.simulators import Server
+from tests.accounts.registration import SITI
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_admin, make_video
+
+IDLE = sa.text(
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'"
+)
+
+
+@pytest.fixture
+def idle(committed: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """Configure all simulators. Yield the number of open transactions at the time of each provider call."""
+    simulated = Config.from_env({"ENVIRONMENT": "testing", **sim.env})
+    pointed = {each.name: getattr(simulated, each.name) for each in fields(Config) if each.name.upper() in sim.env}
+    monkeypatch.setitem(committed.extensions, "config", replace(committed.extensions["config"], **pointed))
+    counts: list[int] = []
+    fetch = Http.fetch
+
+    def counted(self: Http, *args: Any, **kwargs: Any) -> Any:
+        with db.engine.connect() as connection:
+            counts.append(connection.scalar(IDLE) or 0)
+        return fetch(self, *args, **kwargs)
+
+    monkeypatch.setattr(Http, "fetch", counted)
+    live.client.cache_clear()
+    yield counts
+    live.client.cache_clear()
+
+
+def test_no_route_calls_a_provider_inside_a_transaction(committed: Flask, sim: Server, idle: list[int]) -> None:
+    with unit_of_work():
+        admin, stored_id = Client(committed).as_(make_admin()), make_video(video_id="sdVideo0001").id
+    key = {"Idempotency-Key": "kunci-sekali"}
+    created = admin.post("/videoplatform/video", {"video_id": "hdMaxres001"}, headers=key)
+    assert created.status_code == 201, created.json
+    assert admin.get(f"/videoplatform/videos/{stored_id}/detail").status_code == 200
+    unknown = admin.put(f"/videoplatform/video/{created.json['id']}", {"video_id": "tidakAda001"})
+    assert_error(unknown, 404)
+    registered = Client(committed).post("/register", {**SITI, "captcha-response": sim.captcha.solve()})
+    assert registered.status_code == 201
+    assert idle == [0, 0, 0, 0]
+    assert admin.post("/videoplatform/video", {"video_id": "hdMaxres001"}, headers=key).json == created.json
