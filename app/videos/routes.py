@@ -93,6 +93,7 @@ def list_saved_videos(page: Page) -> Listing[SavedRow]:
 @bp.post("/video")
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.VideoCreate)
+@bp.loaded_first(schemas.VideoCreate, service.fetch_new)
 @bp.response(201, schemas.StoredVideo)
 def create_video(data: Loaded) -> VideoRow:
     """Add a video by the platform's id. It is announced to all users later."""
@@ -102,6 +103,7 @@ def create_video(data: Loaded) -> VideoRow:
 @bp.put("/video/<int:video_id>")
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.VideoUpdate)
+@bp.loaded_first(schemas.VideoUpdate, service.fetch_changes)
 @bp.response(200, schemas.StoredVideo)
 def update_video(data: Loaded, video_id: int) -> VideoRow:
     """Update a video. Fields that are not sent stay unchanged."""

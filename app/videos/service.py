@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 
-from app.core.database.session import AnySelect, assign, db, get_locked_or_404, get_or_404, map_constraint_errors
+from app.core.database.session import AnySelect, assign, autocommit, db, get_locked_or_404, map_constraint_errors
 from app.core.errors import AppError, Conflict, NotFound
 from app.core.lib.urls import canonical
 from app.core.web.fields import Loaded
@@ -58,7 +58,7 @@ def get_live(video_id: str, user_id: int | None) -> dict[str, object]:
     """Return a video from the platform. `video_id` is the id of a stored video, or else the platform's id."""
     stored = None
     if video_id.isdecimal() and len(video_id) < 19:
-        stored = db.session.scalar(sa.select(Video.video_id).where(Video.id == int(video_id)))
+        stored = _video_id_of(int(video_id))
     return _with_stored([live.get(stored or video_id)], user_id)[0]
 
 
@@ -72,9 +72,30 @@ def search(text: str, page: Page, user_id: int | None) -> Listing[dict[str, obje
     return _paged(live.search(text), page, user_id)
 
 
+def fetch_new(data: Loaded) -> dict[str, object]:
+    """Return the columns of a new video: the given fields, and the platform's values for missing ones.
+
+    If no platform is configured, a title is enough.
+    """
+    if data.get("title") and not live.is_configured():
+        nothing = dict.fromkeys(("channel_title", "channel_id", "thumbnail", "duration", "published_at"))
+        return {**nothing, **data}
+    video = live.get(data["video_id"])
+    sent = {name: value for name, value in data.items() if value is not None}
+    return {**asdict(video), "published_at": _moment(video.published_at), **sent}
+
+
+def fetch_changes(data: Loaded, video_id: int) -> Mapping[str, object]:
+    """Return the given fields. If they change `video_id`, add the platform's values for missing ones."""
+    stored = _video_id_of(video_id)
+    if stored is None:
+        raise NotFound(NOT_FOUND)
+    return fetch_new(data) if data.get("video_id") not in (None, stored) else data
+
+
 def create(data: Loaded, user_id: int) -> VideoRow:
-    """Store a video, completed with the platform's data, and schedule its announcement to all users."""
-    video = Video(**_completed(data))
+    """Store a video, and schedule its announcement to all users."""
+    video = Video(**data)
     with map_constraint_errors(CONSTRAINTS):
         db.session.add(video)
     broadcasts.announce(_about(video.id))
@@ -82,13 +103,8 @@ def create(data: Loaded, user_id: int) -> VideoRow:
 
 
 def update(video_id: int, data: Loaded, user_id: int) -> VideoRow:
-    """Update the given fields. If `video_id` changes, fill missing fields from the platform."""
-    video = get_or_404(Video, video_id, NOT_FOUND)
-    is_other = data.get("video_id") not in (None, video.video_id)
-    changes: Mapping[str, object] = _completed(data) if is_other else data
-    # Lock the row after the call of the platform, so that other requests do not wait for the call.
     with map_constraint_errors(CONSTRAINTS):
-        assign(get_locked_or_404(Video, video_id, NOT_FOUND), changes)
+        assign(get_locked_or_404(Video, video_id, NOT_FOUND), data)
     return get(video_id, user_id)
 
 
@@ -172,17 +188,10 @@ def _paged(live_videos: Sequence[LiveVideo], page: Page, user_id: int | None) ->
     return Listing(_with_stored(shown, user_id), len(live_videos), page)
 
 
-def _completed(data: Loaded) -> dict[str, object]:
-    """Return the columns of a video: the given fields, and the platform's values for missing ones.
-
-    If no platform is configured, a title is enough.
-    """
-    if data.get("title") and not live.is_configured():
-        nothing = dict.fromkeys(("channel_title", "channel_id", "thumbnail", "duration", "published_at"))
-        return {**nothing, **data}
-    video = live.get(data["video_id"])
-    sent = {name: value for name, value in data.items() if value is not None}
-    return {**asdict(video), "published_at": _moment(video.published_at), **sent}
+def _video_id_of(own_id: int) -> str | None:
+    """Return the platform's id of a stored video. No transaction stays open, because a provider call may follow."""
+    with autocommit() as connection:
+        return connection.scalar(sa.select(Video.video_id).where(Video.id == own_id))
 
 
 def _known_thumbnail(video_id: str) -> str | None:

@@ -1,4 +1,4 @@
-"""No provider is called while a transaction is open, because the call may take seconds and a transaction holds locks."""
+"""No provider is called inside a transaction, because a call may take seconds and a transaction holds locks."""
 
 from __future__ import annotations
 

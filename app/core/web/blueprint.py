@@ -102,6 +102,27 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         decorate: Callable[[V], View] = super().arguments(schema() if isinstance(schema, type) else schema, **kwargs)
         return decorate
 
+    def loaded_first(self, schema: type[Schema], load: Callable[..., object]) -> Callable[[V], V]:
+        """Pass `load(body, **path)` to the view instead of the body. `load` runs before the transaction starts.
+
+        Use this below `arguments`, with the same schema, if `load` calls a provider. The call may take seconds, and a
+        transaction holds locks.
+        """
+        body = schema()
+
+        def decorate(view: V) -> V:
+            @wraps(view)
+            def call(_: object, *args: object, **kwargs: object) -> object:
+                return view(flask.g.loaded, *args, **kwargs)
+
+            def load_first(**path: object) -> None:
+                flask.g.loaded = load(self.ARGUMENTS_PARSER.parse(body, request, location="json"), **path)
+
+            call.load_first = load_first  # type: ignore[attr-defined]
+            return call  # type: ignore[return-value]  # same signature as the view
+
+        return decorate
+
     def response(self, status_code: int, schema: SchemaLike = None, **kwargs: object) -> Callable[[View], View]:
         """Extend flask-smorest's decorator: the view may return a `Listing`, and `status` is stored on the view."""
         render = super().response(status_code, schema, **kwargs)

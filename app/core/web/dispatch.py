@@ -50,10 +50,13 @@ class AccessRule(Protocol):
 
 def around(view: View, access: AccessRule) -> Callable[..., Response]:
     """Wrap a view of the API."""
+    load_first: Callable[..., None] | None = getattr(view, "load_first", None)
 
     @wraps(view)
     def call(*args: object, **kwargs: object) -> Response:
         access.enforce()
+        if load_first is not None:
+            load_first(**kwargs)
         try:
             return _serve(view, access, args, kwargs, repeats=1)
         except (IntegrityError, StaleDataError) as error:
