@@ -147,11 +147,19 @@ class TestDeleteAdmin(AdminsOnly):
     def test_deleting_an_administrator_ends_their_sessions(self, admin: Client, client: Client) -> None:
         ani = make_admin(username="ani")
         ani_id, theirs = ani.id, client.as_(ani)
-        assert admin.delete(f"/admins/{ani_id}").status_code == 200
+        assert admin.delete(f"/admins/{ani_id}").json == {"message": "Administrator dihapus."}
         assert db.session.get(User, ani_id) is None
         assert_error(theirs.get("/profile"), 401)
         row = admin.get("/admins/audit?action=deleted").json[0]
         assert (row["actor"], row["details"]) == ("rina", {"roles": ["admin"]})
+
+    def test_an_administrator_with_another_role_keeps_the_account(self, superadmin: Client) -> None:
+        make_admin()
+        for roles in ([RoleName.ADMIN, RoleName.PENDAMPING], [RoleName.SUPERADMIN]):
+            ani = make_user(*roles)
+            response = superadmin.delete(f"/admins/{ani.id}")
+            assert response.json == {"message": "Peran administrator dicabut. Akunnya tetap ada."}
+            assert ani.role_names == (set(roles) - {RoleName.ADMIN, RoleName.SUPERADMIN} or {RoleName.PASIEN})
 
     def test_administrators_cannot_delete_their_own_account(self, admin: Client) -> None:
         make_admin()
