@@ -78,11 +78,10 @@ def update_admin(data: Loaded, user_id: int) -> User:
 def delete_admin(user_id: int) -> dict[str, str]:
     """Delete an administrator. The response is 409 for the caller's own account and for the last administrator.
 
-    If the administrator registered themselves, only a super-admin can delete the account. If another caller sends the
-    request, the account stays, and the administrator loses the role and all sessions.
+    An account that registered itself, or that has another role, stays. It loses the administrator's roles and all
+    sessions, and the message says so.
     """
-    admins.delete(user_id, by=caller)
-    return {"message": "Administrator dihapus."}
+    return {"message": admins.delete(user_id, by=caller)}
 
 
 @bp.delete("/<int:user_id>/otp")

@@ -88,19 +88,16 @@ def update(user_id: int, data: Loaded, by: Caller) -> User:
     return admin
 
 
-def delete(user_id: int, by: Caller) -> None:
-    """Delete an administrator with all their data.
+def delete(user_id: int, by: Caller) -> str:
+    """Delete a staff account with all its data. Any other administrator keeps the account, and loses the roles.
 
-    Raise `Conflict` for the caller's own account and for the last administrator.
-
-    If the administrator registered themselves, only a super-admin can delete the account. If the caller is not a
-    super-admin, the account stays, and the administrator only loses the role.
+    Return a message that says which. Raise `Conflict` for the caller's own account and for the last administrator.
     """
     if user_id == by.id:
         raise Conflict("Anda tidak dapat menghapus akun Anda sendiri.", code="own_account")
-    if RoleName.SUPERADMIN not in by.roles and users.get(user_id).self_registered:
+    if not _is_staff(users.get(user_id)):
         _demote(user_id, by)
-        return
+        return "Peran administrator dicabut. Akunnya tetap ada."
     # Lock posts before users, because all writes of the forum lock in the same order. Likes and saves that are added
     # between this call and the lock of the user are removed by `erase_now`.
     toggles.remove_all_marks(user_id)
@@ -110,6 +107,7 @@ def delete(user_id: int, by: Caller) -> None:
     roles = sorted(admin.role_names)
     personal_data.erase_now(admin)
     audit.record(by, audit.AuditAction.DELETED, f"user:{user_id}", roles=roles)
+    return "Administrator dihapus."
 
 
 def remove_otp(user_id: int, reason: str, password: str, otp: str | None = None, *, by: Caller) -> None:
@@ -130,11 +128,18 @@ def remove_otp(user_id: int, reason: str, password: str, otp: str | None = None,
     notices.changed_by_administrator(user.id, notices.SECOND_FACTOR_REMOVED)
 
 
+def _is_staff(user: User) -> bool:
+    """Return whether an administrator created the account, and it has no other role than admin."""
+    return not user.self_registered and user.role_names == {RoleName.ADMIN}
+
+
 def _demote(user_id: int, by: Caller) -> None:
+    """Take the roles of an administrator and end the sessions. A person without another role becomes pasien."""
     admin = _get_changeable(user_id, by)
     if RoleName.ADMIN in admin.role_names:
         keep_last_admin(admin)
-    roles_service.replace_of_user(user_id, {role.id for role in admin.roles if role.name not in PRIVILEGED}, by)
+    kept = [role for role in admin.roles if role.name not in PRIVILEGED] or roles_named([RoleName.PASIEN])
+    roles_service.replace_of_user(user_id, {role.id for role in kept}, by)
     sessions.end_all(user_id)
 
 
