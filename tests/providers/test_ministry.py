@@ -254,3 +254,27 @@ def test_text_is_decoded_despite_a_missing_or_wrong_charset(body: bytes, content
 
 def test_binary_data_is_decoded_without_an_error() -> None:
     assert decoded(bytes(range(256)), "text/html; charset=hex")
+
+
+QUOTED = "&#8220;Cerita&#8221; &amp; Anda"
+SHOWN = "“Cerita” & Anda"
+
+
+@pytest.mark.parametrize("title", [QUOTED, SHOWN])
+@pytest.mark.parametrize("source", ["json_ld", "og", "h1"])
+def test_entities_left_in_a_headline_are_unescaped(source: str, title: str) -> None:
+    double = title.replace("&", "&amp;")
+    head = {
+        "json_ld": f'<script type="application/ld+json">{json.dumps({"@type": "Article", "headline": title})}</script>',
+        "og": f'<meta property="og:title" content="{double}">',
+        "h1": f"<h1>{double}</h1>",
+    }
+    text = f'{head[source]}<div class="entry-content"><p>{TEXT}</p></div>'
+    page = read_article(text, "https://ayosehat.kemkes.go.id/cerita", DEFAULTS, lambda url: True)
+    assert page is not None
+    assert page.title == SHOWN
+
+
+def test_entities_left_in_a_list_of_headlines_are_unescaped(sim: Server, ministry: Ministry) -> None:
+    sim.ministry.articles[0] = replace(sim.ministry.articles[0], title=QUOTED)
+    assert ministry.headlines()[0].title == SHOWN
