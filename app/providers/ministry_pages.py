@@ -7,6 +7,7 @@ used instead.
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -89,7 +90,7 @@ def _headline(address: str, links: list[Element], all_links: dict[Element, str],
     if title is None:
         return None
     images = (_picture(image, base) for image in card.iter("img"))
-    return Headline(title.strip()[:MAX_TITLE], address, next((each for each in images if each), None))
+    return Headline(_title(title), address, next((each for each in images if each), None))
 
 
 def _card(link: Element, address: str, all_links: dict[Element, str]) -> Element:
@@ -126,7 +127,7 @@ def read_article(text: str, url: str, selectors: Selectors, allowed: Callable[[s
     if title is None or content is None:
         return None
     return ArticlePage(
-        title=" ".join(title.split())[:MAX_TITLE],
+        title=_title(title),
         url=url,
         content=content,
         image=_address(_first(_image(news.get("image")), _meta(tree, "og:image")), url),
@@ -263,6 +264,11 @@ def _first(*values: object) -> str | None:
 def _readable(text: str) -> str:
     """Return the text without NULs and lone surrogates. JSON and PostgreSQL cannot contain these characters."""
     return text.replace("\0", "").encode("utf-8", "ignore").decode()
+
+
+def _title(text: str) -> str:
+    """Return a title on one line. Unescape entities that are left, because some pages encode their titles twice."""
+    return " ".join(html.unescape(text).split())[:MAX_TITLE]
 
 
 def _line(element: Element) -> str:
