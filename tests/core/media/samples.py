@@ -54,13 +54,26 @@ def _animated(kind: str) -> bytes:
     return encoded(frames[0], kind, save_all=True, append_images=frames[1:], duration=50)
 
 
-def _text_bomb() -> bytes:
-    """Return a PNG with a compressed text that takes 200 MiB when unpacked."""
+def with_chunk(kind: bytes, start: bytes, *, megabytes: int, packed: bool = True) -> bytes:
+    """Return a PNG with a large chunk of text or with a large colour profile."""
     packer = zlib.compressobj(9)
-    packed = b"".join(packer.compress(b"a" * 1_000_000) for _ in range(200)) + packer.flush()
+    text = b"a" * 1_000_000
+    parts = [packer.compress(text) if packed else text for _ in range(megabytes)]
+    if packed:
+        parts.append(packer.flush())
     after_header = 33
     good = plain("PNG")
-    return good[:after_header] + chunk(b"zTXt", b"k\0\0" + packed) + good[after_header:]
+    return good[:after_header] + chunk(kind, start + b"".join(parts)) + good[after_header:]
+
+
+#: PNG pictures with metadata that is larger than Pillow accepts, by description.
+LARGE_CHUNKS: dict[str, Callable[[], bytes]] = {
+    "a text of 2 MB": lambda: with_chunk(b"tEXt", b"k\0", megabytes=2, packed=False),
+    "a compressed text of 2 MB": lambda: with_chunk(b"zTXt", b"k\0\0", megabytes=2),
+    "a compressed text of 200 MB": lambda: with_chunk(b"zTXt", b"k\0\0", megabytes=200),
+    "an international text of 2 MB": lambda: with_chunk(b"iTXt", b"k\0\1\0\0\0", megabytes=2),
+    "a colour profile of 2 MB": lambda: with_chunk(b"iCCP", b"k\0\0", megabytes=2),
+}
 
 
 EPS = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n(/etc/passwd) (r) file\nshowpage\n%%EOF\n"
@@ -71,7 +84,6 @@ CROPPED = plain("JPEG", (600, 600))
 HOSTILE: dict[str, Callable[[], bytes]] = {
     "a PNG bomb of 17 KiB": _png_bomb,
     "a WebP bomb": _webp_bomb,
-    "a PNG text bomb": _text_bomb,
     "a JPEG of thousands of scans": _jpeg_of_many_scans,
     "EPS": lambda: EPS,
     "SVG": lambda: SVG,

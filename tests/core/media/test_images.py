@@ -12,7 +12,7 @@ from PIL import Image, ImageCms
 from app.core.errors import PayloadTooLarge, Unavailable, UnsupportedMedia
 from app.core.media import images
 from config import ROOT
-from tests.core.media.samples import HOSTILE, encoded, plain, with_metadata
+from tests.core.media.samples import HOSTILE, LARGE_CHUNKS, encoded, plain, with_metadata
 
 
 def normalised(data: bytes, edge: int = 1600) -> Image.Image:
@@ -35,6 +35,12 @@ def test_longest_edge_is_limited_and_small_pictures_are_not_enlarged(
     size: tuple[int, int], edge: int, expected: tuple[int, int]
 ) -> None:
     assert normalised(plain("JPEG", size), edge).size == expected
+
+
+@pytest.mark.parametrize("name", LARGE_CHUNKS)
+def test_large_texts_and_profiles_of_a_png_are_skipped(name: str) -> None:
+    image = normalised(LARGE_CHUNKS[name]())
+    assert (image.format, image.mode, image.size) == ("WEBP", "RGB", (64, 48))
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
@@ -147,8 +153,8 @@ import resource, sys
 from io import BytesIO
 from app.core.media import images
 from app.core.errors import AppError
-from tests.core.media.samples import HOSTILE, plain
-hostile = [make() for make in HOSTILE.values()]
+from tests.core.media.samples import HOSTILE, LARGE_CHUNKS, plain
+hostile = [make() for make in (HOSTILE | LARGE_CHUNKS).values()]
 images.normalise(BytesIO(plain()), longest_edge=64)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for data in hostile:
