@@ -21,6 +21,10 @@ MAX_PIXELS = 24_000_000
 FORMATS = ("JPEG", "PNG", "WEBP")
 
 JPEG_START = b"\xff\xd8"
+PNG_START = b"\x89PNG\r\n\x1a\n"
+
+#: Chunks of a PNG with texts and with the colour profile. Pillow refuses a picture in which they are large.
+SKIPPED_CHUNKS = (b"tEXt", b"zTXt", b"iTXt", b"iCCP")
 
 #: Maximum scans of a progressive JPEG. Normal pictures have about ten. The decoder processes the whole picture for each
 #: scan.
@@ -64,8 +68,21 @@ def normalise(stream: BinaryIO, *, longest_edge: int) -> bytes:
             raise UnsupportedMedia(NOT_A_PICTURE, code="not_an_image") from None
 
 
+def _without_texts(png: bytes) -> bytes:
+    """Return the PNG without the chunks in `SKIPPED_CHUNKS`."""
+    kept, at = [PNG_START], len(PNG_START)
+    while at < len(png):
+        end = at + 12 + int.from_bytes(png[at : at + 4])  # a chunk has its length, its kind, the data and a checksum
+        if png[at + 4 : at + 8] not in SKIPPED_CHUNKS:
+            kept.append(png[at:end])
+        at = end
+    return b"".join(kept)
+
+
 def _decode(data: bytes, longest_edge: int) -> Image.Image:
     is_jpeg = data.startswith(JPEG_START)
+    if data.startswith(PNG_START):
+        data = _without_texts(data)
     max_pixels = MAX_JPEG_PIXELS if is_jpeg else MAX_PIXELS
     Image.MAX_IMAGE_PIXELS = max_pixels  # Pillow checks a WebP against this limit before it allocates memory
     with Image.open(BytesIO(data), formats=FORMATS) as image:
