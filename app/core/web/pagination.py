@@ -141,7 +141,7 @@ class SearchSchema(PageSchema):
         return self.search(super().to_page(paging, **kwargs), **data)
 
 
-def cut_in_sql(column: sa.Column[Any], page: Page) -> sa.SQLColumnExpression[Any]:
+def cut_in_sql(column: sa.Column[T], page: Page) -> sa.SQLColumnExpression[T]:
     """Return the column of a long text, cut like `Page.cut`. The database then sends less."""
     return column if page.is_paged else sa.func.left(column, MAX_TEXT).label(column.name)
 
