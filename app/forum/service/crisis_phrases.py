@@ -32,7 +32,10 @@ CRISIS: tuple[str, ...] = (
     *_joined("tinggalkan, meninggalkan", "dunia ini"),
     # phrases of people who no longer want to live
     *_joined(
-        "tidak ingin, tidak mau, tidak kuat, tidak kuat lagi, tidak sanggup, tidak sanggup lagi, tidak tahan, "
+        "tidak ingin, tidak mau, tidak kuat, tidak kuat lagi, tidak sanggup, tidak sanggup lagi, tidak tahan",
+        "hidup",
+    ),
+    *_joined(
         "tidak tahan lagi, tidak pantas, tidak layak, tidak ada gunanya, tidak ada alasan, tidak ada alasan untuk",
         "hidup",
     ),
