@@ -440,11 +440,6 @@ class Config:
     places_per_day: int = setting(
         "Maximum of searches a day of the places provider, for all users together", _integer(0, 1_000_000), default=1000
     )
-    geocoder: str = setting(
-        "`offline`, `google` or `nominatim`", _choice("offline", "google", "nominatim"), default="offline"
-    )
-    geocoder_key: str | None = setting("Key of the geocoder (`google`)", default=None, secret=True)
-    geocoder_url: str | None = setting("Base address, instead of the geocoder's own", _url, default=None)
 
     # sources of videos and articles
     video_key: str | None = setting(
@@ -600,8 +595,6 @@ def _conflicts(config: Config) -> Iterator[Conflict]:
         yield ("MESSAGING_TOKEN", "MESSAGING_PROVIDER"), f"MESSAGING_TOKEN is missing: {provider} needs it"
     if provider == "whatsapp_cloud" and not config.messaging_sender_id:
         yield ("MESSAGING_SENDER_ID", "MESSAGING_PROVIDER"), f"MESSAGING_SENDER_ID is missing: {provider} needs it"
-    if config.geocoder == "google" and not config.geocoder_key:
-        yield ("GEOCODER_KEY", "GEOCODER"), "GEOCODER_KEY is missing: google needs it"
     if config.vapid_public_key and config.vapid_public_key != _derived_public_key(config):
         pair = ("VAPID_PUBLIC_KEY", "VAPID_PRIVATE_KEY")
         yield pair, "VAPID_PUBLIC_KEY does not belong to VAPID_PRIVATE_KEY: leave it out"

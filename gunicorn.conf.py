@@ -130,7 +130,7 @@ def child_exit(_server: Any, worker: Any) -> None:
 
 def post_worker_init(_worker: Any) -> None:
     from app.core.operations.startup import log_start
-    from app.providers import gazetteer
+    from app.providers import geocoding
 
     log_start("web")
-    gazetteer.shared()
+    geocoding.gazetteer()

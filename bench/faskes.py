@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from app.core.database.session import autocommit
 from app.faskes.models import distance_km
 from app.faskes.service import reads
-from app.providers.gazetteer import PLACES
+from app.providers.geocoding import PLACES
 from bench.environment import BenchEnvironment, Result, at_least, at_most
 from bench.wrk import Target
 from dev.simulators import simulators

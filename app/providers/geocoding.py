@@ -1,156 +1,121 @@
-"""Geocoders: find the province of a position.
+"""Offline geocoder: the province of a position, from the villages of Indonesia and the towns around Indonesia.
 
-The gazetteer is an offline list of villages. A geocoding service can be configured in addition. If the service fails or
-returns an unknown province, the gazetteer is used, because emergency numbers depend on the province.
+`dev/generators/geodata.py` generates the data, and `data/ATTRIBUTION.md` lists the sources. The 85,000 places are
+sorted by grid cell and stored in flat arrays, which need 5 MB of memory.
 """
 
 from __future__ import annotations
 
-import logging
-from functools import cache, lru_cache
-from typing import Protocol
+import csv
+import gzip
+import math
+from array import array
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from threading import Lock
 
-from app.core.lib import provinces
-from app.core.settings import current
-from app.providers import gazetteer
-from app.providers.http import Http, ProviderError, policy_of
-from config import Config
+from app.core.lib import geo
 
-logger = logging.getLogger(__name__)
+PLACES = Path(__file__).parent / "data" / "places.csv.gz"
 
 #: Maximum km from a position to the nearest village. A position farther away is at sea or in another country.
 NEAR_KM = 30.0
 
-GOOGLE_URL = "https://maps.googleapis.com/maps/api/geocode"
-NOMINATIM_URL = "https://nominatim.openstreetmap.org"
+#: Side of a grid cell in degrees. On Java a cell contains a few dozen villages. In Papua most cells are empty.
+_CELL = 0.1
+_WEST, _SOUTH, _COLUMNS, _ROWS = 90.0, -13.0, 550, 220
 
-#: Maximum seconds for a call with its retries. The limit is short, because a person waits for the response.
-_BUDGET_S = 3.0
-
-#: Number of decimals of latitude and longitude in calls to a service. Three decimals are about 100 m. Positions that
-#: are equal after rounding share a cached response.
-_DECIMALS = 3
+_KM_PER_DEGREE = math.pi * geo.EARTH_RADIUS_KM / 180
 
 
-class Geocoder(Protocol):
-    def province_at(self, lat: float, lng: float) -> str | None:
-        """Return the official name of the province at a position. Return `None` outside Indonesia or far from land."""
+class Gazetteer:
+    """Places in a grid of cells. The gazetteer never changes after loading, so threads can share it without a lock."""
 
+    def __init__(self, places: Iterable[tuple[float, float, str]]) -> None:
+        """Sort the places into grid cells.
 
-class Offline:
-    """Geocoder that returns the province of the nearest village in the gazetteer."""
+        `places` are (latitude, longitude, province) in any order. The province of a foreign place is "". Longitudes are
+        90 to 145 E, latitudes 13 S to 9 N.
+        """
+        in_order = sorted(places, key=lambda place: _row(place[0]) * _COLUMNS + _column(place[1]))
+        self._lats = array("f", (lat for lat, _, _ in in_order))
+        self._lngs = array("f", (lng for _, lng, _ in in_order))
+        self._provinces = [province for _, _, province in in_order]
+        # Index of the first place of each grid cell. The places of a cell end where the next cell's places begin.
+        self._starts = array("I", bytes(4 * (_COLUMNS * _ROWS + 1)))
+        for lat, lng, _ in in_order:
+            self._starts[_row(lat) * _COLUMNS + _column(lng) + 1] += 1
+        for cell in range(_COLUMNS * _ROWS):
+            self._starts[cell + 1] += self._starts[cell]
 
-    def province_at(self, lat: float, lng: float) -> str | None:
-        area = gazetteer.shared().nearest(lat, lng, NEAR_KM)
-        return area.province if area else None
-
-
-class Remote:
-    """Geocoder that calls a service and caches the responses. If a call fails, the gazetteer is used."""
-
-    provider = ""
-
-    def __init__(self, http: Http, url: str, key: str | None = None) -> None:
-        self._http = http
-        self._url = url
-        self._key = key
-        self._offline = Offline()
-        self._remembered = lru_cache(maxsize=10_000)(self._request)
-
-    def province_at(self, lat: float, lng: float) -> str | None:
-        try:
-            return self._remembered(round(lat, _DECIMALS), round(lng, _DECIMALS))
-        except ProviderError as error:
-            logger.warning("geocoding with the offline data: %s", error)
-            return self._offline.province_at(lat, lng)
-
-    def _request(self, lat: float, lng: float) -> str | None:
-        """Return the province from the service. Raise `ProviderError` if the response is not usable."""
-        raise NotImplementedError
-
-    def _garbage(self, reason: str) -> ProviderError:
-        return ProviderError(self.provider, "garbage", reason=reason)
-
-    def _province(self, name: object, code: object = None) -> str:
-        for text in (code, name):
-            if isinstance(text, str) and (province := provinces.canonical(text)):
-                return province
-        raise self._garbage("unknown province")
-
-
-class Google(Remote):
-    """Geocoder that calls the Google Geocoding API."""
-
-    provider = "google_geocoding"
-
-    def _request(self, lat: float, lng: float) -> str | None:
-        params = {
-            "latlng": f"{lat},{lng}",
-            "result_type": "administrative_area_level_1",
-            "language": "id",
-            "key": self._key,
-        }
-        answer = self._http.get_json(f"{self._url}/json", params)
-        match answer.get("status"):
-            case "OK":
-                return self._read(answer.get("results"))
-            case "ZERO_RESULTS":
-                return None
-            case status:
-                raise ProviderError(self.provider, "status", reason=f"status {str(status)[:40]}")
-
-    def _read(self, results: object) -> str | None:
-        match results:
-            case [{"address_components": [*components]}, *_]:
-                named = {kind: component for component in components for kind in _types(component)}
-            case _:
-                raise self._garbage("no address")
-        if named.get("country", {}).get("short_name") not in ("ID", None):
+    def nearest(self, lat: float, lng: float, within_km: float) -> str | None:
+        """Return the province of the nearest place, "" abroad, or `None` if no place is within `within_km`."""
+        if not (_SOUTH <= lat < _SOUTH + _ROWS * _CELL and _WEST <= lng < _WEST + _COLUMNS * _CELL):
             return None
-        return self._province(named.get("administrative_area_level_1", {}).get("long_name"))
+        squeeze = math.cos(math.radians(lat))  # km per degree of longitude, divided by km per degree of latitude
+        limit = within_km / _KM_PER_DEGREE
+        best, place = limit * limit, -1
+        row, column = _row(lat), _column(lng)
+        for ring in range(math.ceil(limit / (_CELL * squeeze)) + 1):
+            # Stop if every place in this ring is farther away than the nearest place so far. The distances are in
+            # degrees of latitude.
+            if ((ring - 1) * _CELL * squeeze) ** 2 > best and ring > 0:
+                break
+            for start, end in self._runs(row, column, ring):
+                for i in range(start, end):
+                    north = self._lats[i] - lat
+                    east = (self._lngs[i] - lng) * squeeze
+                    distance = north * north + east * east
+                    if distance <= best:
+                        best, place = distance, i
+        return self._provinces[place] if place >= 0 else None
+
+    def _runs(self, row: int, column: int, ring: int) -> Iterator[tuple[int, int]]:
+        """Yield the index ranges of the places in all cells that are `ring` cells away from the given cell.
+
+        If adjacent cells are in the same row of the grid, one range covers these cells.
+        """
+        west, east = max(column - ring, 0), min(column + ring, _COLUMNS - 1)
+        for y in range(max(row - ring, 0), min(row + ring, _ROWS - 1) + 1):
+            line = y * _COLUMNS
+            if abs(y - row) == ring:
+                yield self._starts[line + west], self._starts[line + east + 1]
+                continue
+            for x in (column - ring, column + ring):
+                if 0 <= x < _COLUMNS:
+                    yield self._starts[line + x], self._starts[line + x + 1]
 
 
-def _types(component: object) -> list[str]:
-    match component:
-        case {"types": [*types]}:
-            return [kind for kind in types if isinstance(kind, str)]
-    return []
+def _row(lat: float) -> int:
+    return min(max(int((lat - _SOUTH) / _CELL), 0), _ROWS - 1)
 
 
-class Nominatim(Remote):
-    """Geocoder that calls OpenStreetMap's Nominatim.
+def _column(lng: float) -> int:
+    return min(max(int((lng - _WEST) / _CELL), 0), _COLUMNS - 1)
 
-    The public server requires a `User-Agent` header with the name of the caller. `Http` sends this header.
-    """
 
-    provider = "nominatim"
-
-    def _request(self, lat: float, lng: float) -> str | None:
-        params = {"lat": lat, "lon": lng, "format": "jsonv2", "zoom": 5, "accept-language": "id"}
-        match self._http.get_json(f"{self._url}/reverse", params):
-            case {"address": {"country_code": str(country)}} if country.lower() != "id":
-                return None
-            case {"address": dict(address)}:
-                return self._province(address.get("state"), address.get("ISO3166-2-lvl4"))
-            case {"error": "Unable to geocode"}:
-                return None
-        raise self._garbage("no address")
+_loading = Lock()
 
 
 @cache
-def from_config(config: Config) -> Geocoder:
-    """Return the geocoder that the configuration selects."""
-    services: dict[str, tuple[type[Remote], str]] = {
-        "google": (Google, GOOGLE_URL),
-        "nominatim": (Nominatim, NOMINATIM_URL),
-    }
-    if config.geocoder not in services:
-        return Offline()
-    service, url = services[config.geocoder]
-    http = Http(service.provider, policy=policy_of(config, "geocoder_url"), budget_s=_BUDGET_S, read_s=2.0, attempts=2)
-    return service(http, config.geocoder_url or url, config.geocoder_key)
+def _load() -> Gazetteer:
+    names: dict[str, str] = {}  # so that all villages of a province share one string
+    with gzip.open(PLACES, "rt", encoding="utf-8", newline="") as file:
+        return Gazetteer(
+            (float(lat), float(lng), names.setdefault(name, name)) for lat, lng, _, name in csv.reader(file)
+        )
+
+
+def gazetteer() -> Gazetteer:
+    """Return the gazetteer of this process. The first call loads the data, which takes 0.2 s of CPU time.
+
+    A web process loads the data before its first request, so that no request waits for the loading.
+    """
+    with _loading:
+        return _load()
 
 
 def province_at(lat: float, lng: float) -> str | None:
-    """Return the province of a position from the configured geocoder."""
-    return from_config(current()).province_at(lat, lng)
+    """Return the official name of the province at a position. Return `None` outside Indonesia or far from land."""
+    return gazetteer().nearest(lat, lng, NEAR_KM) or None

@@ -25,7 +25,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from app.core.lib import provinces
-from app.providers.gazetteer import PLACES
+from app.providers.geocoding import PLACES
 from dev.distance import distance_km
 
 #: Number of decimal places of latitude and longitude. One step of the fourth decimal place is eleven metres. This is

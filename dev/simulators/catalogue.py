@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dev.simulators.base import Simulator
 from dev.simulators.captcha import Captcha
 from dev.simulators.control import control_routes
-from dev.simulators.geocoders import Google, Nominatim
 from dev.simulators.heartbeat import Heartbeat
 from dev.simulators.messaging import Messaging
 from dev.simulators.ministry import Ministry
@@ -19,7 +18,7 @@ from dev.simulators.videos import Videos
 
 
 def all_simulators() -> list[Simulator]:
-    return [Messaging(), Captcha(), Videos(), Ministry(), Push(), PlacesSearch(), Nominatim(), Google(), Heartbeat()]
+    return [Messaging(), Captcha(), Videos(), Ministry(), Push(), PlacesSearch(), Heartbeat()]
 
 
 @contextmanager

@@ -54,7 +54,7 @@ def test_one_error_names_all_missing_settings() -> None:
         ("PORT", "0"), ("PORT", "x"), ("PORT", "99999"), ("ENVIRONMENT", "staging"), ("RATE_LIMITS", "perhaps"),
         ("DATABASE_URL", "mysql://x"), ("REDIS_URL", "http://x"), ("FRONTEND_URL", "app.example.org"),
         ("BROADCAST_HOURS", "20-8"), ("BROADCAST_HOURS", "8"), ("BROADCAST_DELAY_SECONDS", "a-b"),
-        ("NIK_KEYS", "a:short"), ("NIK_KEYS", "nokid"), ("SUPERADMIN_SQL_MODE", "admin"), ("GEOCODER", "stars"),
+        ("NIK_KEYS", "a:short"), ("NIK_KEYS", "nokid"), ("SUPERADMIN_SQL_MODE", "admin"), ("PUSH_SEND", "stars"),
         ("MESSAGING_PROVIDER", "pigeon"), ("CORS_ORIGINS", "*"), ("TRUSTED_PROXIES", "-1"), ("JWT_SECRET_KEYS", " , "),
     ],
 )  # fmt: skip
@@ -81,7 +81,6 @@ def test_production_refuses_the_same_secret_in_two_settings() -> None:
 def test_the_error_names_a_setting_that_another_setting_requires() -> None:
     assert "MESSAGING_TOKEN" in problems(MESSAGING_PROVIDER="fonnte")
     assert "MESSAGING_SENDER_ID" in problems(MESSAGING_PROVIDER="whatsapp_cloud", MESSAGING_TOKEN="x")
-    assert "GEOCODER_KEY" in problems(GEOCODER="google")
     assert "VAPID_PRIVATE_KEY is missing" in problems(VAPID_PRIVATE_KEY="")
 
 
@@ -151,8 +150,8 @@ def test_messaging_countries_must_be_calling_codes() -> None:
 
 
 def test_one_error_lists_invalid_values_and_missing_required_settings() -> None:
-    found = problems(PORT="x", MESSAGING_PROVIDER="fonnte", GEOCODER="google", SECRET_KEY="short", VAPID_SUBJECT="")
-    for name in ("PORT", "MESSAGING_TOKEN", "GEOCODER_KEY", "SECRET_KEY", "VAPID_SUBJECT"):
+    found = problems(PORT="x", MESSAGING_PROVIDER="fonnte", SECRET_KEY="short", VAPID_SUBJECT="")
+    for name in ("PORT", "MESSAGING_TOKEN", "SECRET_KEY", "VAPID_SUBJECT"):
         assert f"  {name} " in found
 
 

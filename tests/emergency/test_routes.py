@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from flask import Flask
 
 from app.core.database.session import db
 from app.emergency import service
 from app.emergency.models import EmergencyNumber
-from dev.simulators import Server
-from tests.conftest import config_for_tests
 from tests.helpers.client import Client, assert_error
 from tests.helpers.for_admins import ForAdmins
 from tests.helpers.statements import Statements
@@ -75,15 +72,6 @@ class TestListNearbyEmergencyNumbers:
     )
     def test_the_largest_and_smallest_coordinates_are_valid(self, client: Client, query: dict[str, str]) -> None:
         assert client.get("/emergency/nearby", query_string=query).status_code == 200
-
-    def test_returns_numbers_when_the_remote_geocoder_is_down(
-        self, client: Client, app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        config = config_for_tests(**sim.google_geocoder.env())
-        monkeypatch.setitem(app.extensions, "config", config)
-        sim.fault("google_geocoder", "down", times=None)
-        assert len(client.get("/emergency/nearby", query_string=CIMAHI).json["phones"]) == 5
-        assert sim.google_geocoder.calls
 
 
 class TestListEmergencyNumbers(ForAdmins):

@@ -229,8 +229,6 @@ def test_in_production_only_a_configured_url_may_be_a_private_address() -> None:
     assert policy_of(base, "places_url") is AddressPolicy.ANYWHERE
     assert policy_of(production(), "places_url") is AddressPolicy.PUBLIC
     assert policy_of(production(places_url="http://10.0.0.5/places"), "places_url") is AddressPolicy.ANYWHERE
-    assert policy_of(production(), "geocoder_url") is AddressPolicy.PUBLIC
-    assert policy_of(production(geocoder_url="http://nominatim"), "geocoder_url") is AddressPolicy.ANYWHERE
 
 
 def test_the_outcome_of_a_sent_write_is_unknown_without_a_readable_response(sim: Server) -> None:

@@ -51,37 +51,6 @@ PROVINCES: tuple[str, ...] = (
     "Papua Barat Daya",
 )
 
-#: ISO 3166-2:ID codes. The map service Nominatim returns these codes in addition to the names.
-ISO_CODES: dict[str, str] = dict(
-    zip(
-        (
-            *(
-                "AC",
-                "SU",
-                "SB",
-                "RI",
-                "JA",
-                "SS",
-                "BE",
-                "LA",
-                "BB",
-                "KR",
-                "JK",
-                "JB",
-                "JT",
-                "YO",
-                "JI",
-                "BT",
-                "BA",
-            ),
-            *("NB", "NT", "KB", "KT", "KS", "KI", "KU", "SA", "ST", "SN", "SG", "GO", "SR", "MA", "MU"),
-            *("PA", "PB", "PS", "PT", "PE", "PD"),
-        ),
-        PROVINCES,
-        strict=True,
-    )
-)
-
 #: Other accepted spellings. `_key` and `_spellings` also accept `Provinsi ...`, `Sumatra ...` and `West Java`.
 _ALIASES: dict[str, tuple[str, ...]] = {
     "Aceh": ("Nanggroe Aceh Darussalam", "NAD", "Daerah Istimewa Aceh", "DI Aceh", "Atjeh", "Acheh"),
@@ -163,8 +132,6 @@ def _spellings() -> Iterator[tuple[str, str]]:
             island = province.removesuffix(f" {direction}")
             if island != province:
                 yield f"{english} {island.replace('Jawa', 'Java')}", province
-    for code, province in ISO_CODES.items():
-        yield f"ID-{code}", province
 
 
 def _index() -> dict[str, str]:

@@ -15,8 +15,7 @@ from app.faskes.models import NOT_FOUND, PLACES, Faskes
 from app.faskes.schemas import FaskesFilter, NameQuery, NearbyQuery
 from app.faskes.service import reads, search_coverage
 from app.faskes.service.reads import Record, Results
-from app.providers import places
-from app.providers.geocoding import Offline
+from app.providers import geocoding, places
 from app.providers.http import ProviderError
 from app.providers.places import PLACE_ID, Place
 
@@ -39,7 +38,7 @@ def nearby(query: NearbyQuery) -> Results:
     """
     with autocommit() as connection:
         rows = reads.around(connection, query.lat, query.lng, query.radius_m)
-    if not rows and (provider := places.from_config(current())) and Offline().province_at(query.lat, query.lng):
+    if not rows and (provider := places.from_config(current())) and geocoding.province_at(query.lat, query.lng):
         rows = _searched(provider, query)
     return reads.page_of(rows, query.page)
 
@@ -94,7 +93,6 @@ def get(faskes_id: str) -> Record:
 
 def store(provider_places: Iterable[Place]) -> None:
     """Insert or update the provider's places. Records that an administrator changed stay unchanged."""
-    geocoder = Offline()  # no remote geocoder, because there are up to 60 positions
     rows = [
         {
             "id": place.place_id,
@@ -103,7 +101,7 @@ def store(provider_places: Iterable[Place]) -> None:
             "lat": place.lat,
             "lng": place.lng,
             "jenis": kind_of(place),
-            "province": geocoder.province_at(place.lat, place.lng),
+            "province": geocoding.province_at(place.lat, place.lng),
             "rating": place.rating,
             "source": PLACES,
         }

@@ -239,10 +239,10 @@ class TestWithoutGoodSettings:
         return done.returncode, {each["item"]: each for each in json.loads(done.stdout)}, done.stdout
 
     def test_an_invalid_setting_does_not_hide_other_items(self, variables: dict[str, str]) -> None:
-        code, found, _ = self.check(**{**FINE, **variables, "GEOCODER": "stars", "VAPID_PRIVATE_KEY": "x"})
+        code, found, _ = self.check(**{**FINE, **variables, "PUSH_SEND": "stars", "VAPID_PRIVATE_KEY": "x"})
         assert code == 1
         assert list(found) == ITEMS
-        assert "GEOCODER must be" in found["settings"]["todo"]
+        assert "PUSH_SEND must be" in found["settings"]["todo"]
         assert found["database"]["ready"]
         assert found["redis"]["ready"]
         assert found["push"]["todo"] == "Needs VAPID_PRIVATE_KEY, see settings."
