@@ -14,14 +14,19 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, field, fields, replace
 from difflib import get_close_matches
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 from urllib.parse import urlsplit
 
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from dotenv import dotenv_values
+from environs import EnvValidationError, FileAwareEnv, ValidationError, validate
 
 ROOT = Path(__file__).resolve().parent
 INSTANCE = ROOT / "instance"
@@ -35,9 +40,20 @@ DEVELOPMENT_ENV = INSTANCE / "development.env"
 
 MIN_SECRET_BYTES = 32
 
+#: Secrets that `flask keys new` prints.
+NEW_KEYS = ("SECRET_KEY", "JWT_SECRET_KEYS", "NIK_KEYS", "VAPID_PRIVATE_KEY")
 
-#: Settings whose values `flask keys new` prints.
-NEW_KEYS = ("SECRET_KEY", "JWT_SECRET_KEYS", "NIK_KEYS", "VAPID_PRIVATE_KEY", "VAPID_SUBJECT")
+#: Values for development and testing. Production refuses the secrets among them.
+STAND_INS = {
+    "DATABASE_URL": "postgresql://localhost/health",
+    "REDIS_URL": "redis://localhost:6379/0",
+    "FRONTEND_URL": "http://localhost:5173",
+    "MESSAGING_PROVIDER": "outbox",
+    "SECRET_KEY": "development-only-secret-key-not-for-production",
+    "JWT_SECRET_KEYS": "development-only-jwt-secret-that-no-production-service-ever-accepts",
+    "NIK_KEYS": "dev:" + base64.b64encode(b"development-only-nik-key-32-byte").decode(),
+    "VAPID_SUBJECT": "mailto:developer@example.org",
+}
 
 
 class ConfigError(Exception):
@@ -64,100 +80,77 @@ def environment() -> dict[str, str]:
 
 
 # --- parsers of values ----------------------------------------------------------------------------------------------
-# The message of a `ValueError` describes a valid value.
+# The message of an error describes a valid value.
+
+#: Parser of a setting: a function, or the name and the arguments of a method of `environs.Env`.
+Parser = Callable[[str], object] | tuple[str, dict[str, object]]
 
 
-def _boolean(text: str) -> bool:
-    word = text.strip().lower()
-    if word not in ("1", "true", "on", "yes", "0", "false", "off", "no"):
-        raise ValueError("must be on or off")
-    return word in ("1", "true", "on", "yes")
+def _check(is_valid: object, message: str) -> None:
+    if not is_valid:
+        raise ValidationError(message)
 
 
-def _integer(low: int, high: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        if not re.fullmatch(r"\s*-?\d{1,12}\s*", text) or not low <= int(text) <= high:
-            raise ValueError(f"must be a whole number from {low} to {high}")
-        return int(text)
+def _one_of(*names: str) -> Parser:
+    return "str", {"validate": validate.OneOf(names, error="must be one of {choices}")}
+
+
+def _whole(low: int, high: int) -> Parser:
+    message = f"must be a whole number from {low} to {high}"
+    return "int", {"validate": validate.Range(low, high, error=message), "error_messages": {"invalid": message}}
+
+
+SWITCH: Parser = ("bool", {"error_messages": {"invalid": "must be on or off"}})
+
+
+def _text(pattern: str, message: str) -> Parser:
+    return "str", {"validate": validate.Regexp(rf"(?:{pattern})\Z", error=message)}
+
+
+def _list(each: str = ".+", message: str = "must name at least one") -> Callable[[str], tuple[str, ...]]:
+    def read(text: str) -> tuple[str, ...]:
+        parts = tuple(part.strip() for part in text.split(",") if part.strip())
+        _check(parts and all(re.fullmatch(each, part) for part in parts), message)
+        return parts
 
     return read
 
 
-def _range(low: int, high: int, example: str) -> Callable[[str], tuple[int, int]]:
+def _range(high: int, example: str) -> Parser:
     def read(text: str) -> tuple[int, int]:
-        match = re.fullmatch(r"\s*(\d{1,6})-(\d{1,6})\s*", text)
-        if not match or not low <= int(match[1]) <= int(match[2]) <= high:
-            raise ValueError(f"must be two whole numbers from {low} to {high}, as in {example}")
+        match = re.fullmatch(r"(\d{1,6})-(\d{1,6})", text)
+        if match is None or not int(match[1]) <= int(match[2]) <= high:
+            raise ValidationError(f"must be two whole numbers up to {high}, as in {example}")
         return int(match[1]), int(match[2])
 
     return read
 
 
-def _choice(*names: str) -> Callable[[str], str]:
-    def read(text: str) -> str:
-        if text not in names:
-            raise ValueError(f"must be one of {', '.join(names)}")
-        return text
-
-    return read
-
-
-def _list(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def _secrets(text: str) -> tuple[str, ...]:
-    secrets = _list(text)
-    if not secrets:
-        raise ValueError("must name at least one secret")
-    return secrets
-
-
-def _countries(text: str) -> tuple[str, ...]:
-    codes = tuple(code.removeprefix("+") for code in _list(text))
-    if not codes or not all(re.fullmatch(r"\*|[1-9]\d{0,2}", code) for code in codes):
-        raise ValueError("must be a comma list of country calling codes, as in 62,65, or *")
-    return codes
-
-
-def _number(text: str) -> str:
-    digits = re.sub(r"[\s().-]", "", text).removeprefix("+")
-    if not re.fullmatch(r"[1-9]\d{7,14}", digits):
-        raise ValueError("must be a phone number with its country code, as in +6281234567890")
+def _phone(text: str) -> str:
+    digits = re.sub(r"[\s().+-]", "", text)
+    is_valid = re.fullmatch(r"[1-9]\d{7,14}", digits)
+    _check(is_valid, "must be a phone number with its country code, as in +6281234567890")
     return f"+{digits}"
 
 
 def _contact(text: str) -> str:
     line = " ".join(text.split())
-    if not 1 <= len(line) <= 80:
-        raise ValueError("must have 1 to 80 characters, as in WhatsApp 0811-1234-567, Senin-Jumat 08.00-16.00")
+    _check(1 <= len(line) <= 80, "must have 1 to 80 characters, as in WhatsApp 0811-1234-567, Senin-Jumat 08.00-16.00")
     return line
 
 
-def _path_secret(text: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9_-]{32,200}", text):
-        raise ValueError("must be 32 to 200 of A-Z, a-z, 0-9, - and _")
-    return text
-
-
-def _path(text: str) -> Path:
+def _folder(text: str) -> Path:
     return Path(text).absolute()
 
 
-def _url(text: str) -> str:
-    return _page_url(text).rstrip("/")
+ADDRESS = r"https?://[^\s/?#@]+([/?#]\S*)?"
+#: The address of a page keeps its trailing slash, because the page may need it.
+_page = _text(ADDRESS, "must be an http or https address")
 
 
-def _page_url(text: str) -> str:
-    """Check an address like `_url`, but keep a trailing slash, because the address of a page may need it."""
-    parts = urlsplit(text)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError("must be an http or https address")
-    return text
-
-
-def _origins(text: str) -> tuple[str, ...]:
-    return tuple(_url(part) for part in _list(text))
+def _address(text: str) -> str:
+    _check(re.fullmatch(ADDRESS, text), "must be an http or https address")
+    return text.rstrip("/")
 
 
 def _templates(text: str) -> tuple[tuple[str, str], ...]:
@@ -165,73 +158,47 @@ def _templates(text: str) -> tuple[tuple[str, str], ...]:
         names = json.loads(text)
     except ValueError:  # the text is not JSON
         names = None
-    if not isinstance(names, dict) or not all(isinstance(name, str) and name for name in names.values()):
-        raise ValueError('must be a JSON object of kinds and their templates, as in {"reminder": "pengingat"}')
-    return tuple(names.items())
+    is_valid = isinstance(names, dict) and all(isinstance(name, str) and name for name in names.values())
+    _check(is_valid, 'must be a JSON object of kinds and their templates, as in {"reminder": "pengingat"}')
+    return tuple(dict(names).items())
 
 
-#: Example of a URL with several hosts, for an error message. SQLAlchemy cannot read libpq's own format,
-#: `h1:5432,h2:5432`.
-SEVERAL_HOSTS = "postgresql://user:password@/health?host=h1:5432&host=h2:5432&target_session_attrs=read-write"
-
-
-def _database_url(text: str) -> str:
-    match = re.fullmatch(r"postgres(?:ql)?(?:\+psycopg2)?(://.*)", text)
-    if not match:
-        raise ValueError("must be a postgresql:// address")
-    if "," in urlsplit(text).netloc.rpartition("@")[2]:
-        raise ValueError(f"must name several hosts as in {SEVERAL_HOSTS}")
-    return "postgresql+psycopg2" + match[1]  # for `postgresql://`, SQLAlchemy 2.1 would use psycopg 3
-
-
-def _redis_url(text: str) -> str:
-    if urlsplit(text).scheme not in ("redis", "rediss", "unix"):
-        raise ValueError("must be a redis://, rediss:// or unix:// address")
-    return text
+def _database(text: str) -> str:
+    """Return an address for psycopg2. Of several hosts, libpq then chooses the host that accepts writes."""
+    match = re.fullmatch(r"postgres(?:ql)?(?:\+psycopg2)?(://([^/?#]*@)?([^/?#@]*)[^?]*\??(.*))", text)
+    if match is None:
+        raise ValidationError("must be a postgresql:// address")
+    several = "postgresql://user:password@/health?host=h1,h2&port=5432,5432"
+    _check("," not in match[3], f"must name several hosts as in {several}")
+    address, query = f"postgresql+psycopg2{match[1]}", match[4]  # for `postgresql://`, SQLAlchemy would use psycopg 3
+    if "target_session_attrs=" in query or not re.search(r"host=[^&]*,|host=.*host=", query):
+        return address
+    return f"{address}&target_session_attrs=read-write"
 
 
 def _nik_keys(text: str) -> tuple[tuple[str, bytes], ...]:
-    keys: dict[str, bytes] = {}
-    parts = _list(text)
-    for part in parts:
-        kid, _, encoded = part.partition(":")
-        try:
-            keys[kid] = base64.b64decode(encoded, validate=True)
-        except ValueError:  # the text is not base64
-            keys[kid] = b""
-        if not re.fullmatch(r"[A-Za-z0-9_-]{1,16}", kid) or len(keys[kid]) != 32:
-            raise ValueError("must be a comma list of kid:base64 of 32 bytes")
-    if not keys or len(keys) != len(parts):
-        raise ValueError("must name at least one key, and each key id once")
+    message = "must be a comma list of kid:base64 of 32 bytes, each key id once"
+    pairs = [part.split(":") for part in _list(r"[A-Za-z0-9_-]{1,16}:[A-Za-z0-9+/]{43}=", message)(text)]
+    keys = {kid: base64.b64decode(encoded) for kid, encoded in pairs}
+    _check(len(keys) == len(pairs), message)
     return tuple(keys.items())
 
 
-def _vapid_private_key(text: str) -> str:
+def _vapid_key(text: str) -> str:
     try:
         vapid_public_key(text)
     except ValueError:
-        raise ValueError("must be 32 bytes in base64url, as `flask keys new` prints them") from None
-    return text
-
-
-def _vapid_subject(text: str) -> str:
-    if not re.fullmatch(r"mailto:[^@\s]+@[^@\s]+|https://[^\s/]+\S*", text):
-        raise ValueError("must be a mailto: or https address, as in mailto:you@example.org")
+        raise ValidationError("must be 32 bytes in base64url, as `flask keys new` prints them") from None
     return text
 
 
 def vapid_public_key(private_key: str) -> str:
-    """Return the public key of a private key. Both are in base64url without padding.
+    """Return the public key of a private key of 32 bytes. Both are in base64url without padding.
 
     Raise `ValueError` if the private key is invalid.
     """
-    from cryptography.hazmat.primitives.asymmetric import ec
-    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-
-    raw = base64.b64decode(private_key.rstrip("=").translate(str.maketrans("-_", "+/")) + "=", validate=True)
-    if len(raw) != 32:
-        raise ValueError("not 32 bytes")
-    public = ec.derive_private_key(int.from_bytes(raw), ec.SECP256R1()).public_key()
+    number = int.from_bytes(base64.b64decode(f"{private_key.rstrip('=')}=", altchars="-_", validate=True))
+    public = ec.derive_private_key(number, ec.SECP256R1()).public_key()
     point = public.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
     return base64.urlsafe_b64encode(point).rstrip(b"=").decode()
 
@@ -239,247 +206,138 @@ def vapid_public_key(private_key: str) -> str:
 # --- the settings ---------------------------------------------------------------------------------------------------
 
 
-def setting(doc: str, read: Callable[[str], Any] = str, *, default: Any = MISSING, secret: bool = False) -> Any:
-    """Declare a setting: its documentation, the function that parses its text, and its default.
+def setting(doc: str, parser: Parser = ("str", {}), default: object = None, *, secret: bool = False) -> Any:
+    """Declare a setting: its documentation, its parser, and its default. `MISSING` means that there is no default.
 
     The value of a secret may be in a file. The variable `NAME_FILE` then contains the path of this file. `repr` does
     not show secrets.
     """
-    return field(default=default, metadata={"doc": doc, "read": read, "secret": secret}, repr=not secret)
+    return field(default=default, metadata={"doc": doc, "parser": parser, "secret": secret}, repr=not secret)
+
+
+secret = partial(setting, secret=True)
+
+
+def choice(doc: str, *names: str) -> Any:
+    """Declare a setting that has one of the values `names`. The first is the default."""
+    return setting(f"`{'`, `'.join(names)}`. {doc}", _one_of(*names), names[0])
 
 
 #: Settings that are required only in production.
-NEEDED_IN_PRODUCTION = ("vapid_private_key", "vapid_subject")
+NEEDED_IN_PRODUCTION = ("vapid_private_key",)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
     """All settings of the service, with types. The suffix of a name gives the unit of a duration."""
 
-    # environment, addresses and monitoring
-    environment: str = setting(
-        "`development`, `testing` or `production`",
-        _choice("development", "testing", "production"),
-        default="production",
-    )
-    port: int = setting("Port that gunicorn listens on", _integer(1, 65535), default=8000)
-    log_level: str = setting(
-        "Lowest level of log lines that are written", _choice("DEBUG", "INFO", "WARNING", "ERROR"), default="INFO"
-    )
-    trusted_proxies: int = setting(
-        "Number of proxies in front that set the `X-Forwarded-*` headers", _integer(0, 10), default=0
-    )
+    environment: str = choice("Kind of the installation", "production", "development", "testing")
+    trusted_proxies: int = setting("Number of proxies in front that set `X-Forwarded-*` headers", _whole(0, 10), 0)
+    frontend_url: str = setting("Address of the front end. Links in messages point there", _address, MISSING)
+    public_url: str | None = setting("Address of this service, for links in messages (default: no links)", _address)
     cors_origins: tuple[str, ...] = setting(
-        "Comma list of the origins whose pages may call the API (default: that of `FRONTEND_URL`)", _origins, default=()
+        "Origins whose pages may call the API, a comma list (default: that of `FRONTEND_URL`)",
+        _list(r"https?://[^\s/?#@]+", "must be a comma list of origins, as in https://app.example.org"),
+        (),
     )
-    frontend_url: str = setting("Address of the single-page application. Reset links point there", _url)
-    public_url: str | None = setting(
-        "Public address of this service. Messages end with a link to it, to answer by (default: no links)",
-        _url,
-        default=None,
-    )
-    contact: str | None = setting(
-        "How people reach the administrator, at most 80 characters, for example "
-        "`WhatsApp 0811-1234-567, Senin-Jumat 08.00-16.00` (default: texts do not mention the administrator)",
-        _contact,
-        default=None,
-    )
-    console: bool | None = setting(
-        "`on` or `off`: the page for administrators and moderators at `/console` (default: `on` in development only)",
-        _boolean,
-        default=None,
-    )
-    rate_limits: bool = setting("`on` or `off`", _boolean, default=True)
-    metrics_token: str | None = setting("If set, `/metrics` needs it as a bearer token", default=None, secret=True)
+    contact: str | None = setting("How people reach the administrator, at most 80 characters", _contact)
+    console: bool | None = setting("The page `/console` for administrators (default: `on` in development)", SWITCH)
+    rate_limits: bool = setting("`on` or `off`", SWITCH, default=True)
+    heartbeat_url: str | None = secret("Called each minute, with `/fail` if something is wrong", _address)
 
-    heartbeat_url: str | None = setting(
-        "Address that a worker calls every minute if all is well; otherwise it calls `/fail` below it (as for"
-        " healthchecks.io)",
-        _url,
-        default=None,
-        secret=True,
+    database_url: str = secret("PostgreSQL, 15 or newer", _database, MISSING)
+    database_pooler_url: str | None = secret(
+        "PgBouncer in transaction mode, for requests and jobs. All else uses `DATABASE_URL`", _database
     )
+    database_replica_url: str | None = secret(
+        "Streaming replica for exports, the overview and SQL that reads", _database
+    )
+    redis_url: str = secret(
+        "Redis 7 or Valkey 8, or newer; `rediss://` with TLS",
+        _text(r"(rediss?|unix)://.+", "must be a redis://, rediss:// or unix:// address"),
+        MISSING,
+    )
+    media_root: Path = setting("Folder of the pictures", _folder, MEDIA)  # noqa: RUF009  # a dataclass field
+    media_s3_bucket: str | None = setting("S3 bucket instead (`requirements-s3.txt`), with AWS's own variables")
 
-    # database, Redis and files
-    database_url: str = setting("PostgreSQL, 15 or newer", _database_url, secret=True)
-    database_pooler_url: str | None = setting(
-        "PgBouncer in transaction mode in front of `DATABASE_URL`. Only migrations, exports and the SQL console then "
-        "use `DATABASE_URL` (run `flask pooler` once)",
-        _database_url,
-        default=None,
-        secret=True,
-    )
-    database_replica_url: str | None = setting(
-        "Streaming replica of `DATABASE_URL` for administrators' exports, the overview, and SQL in mode `ro`. Its data"
-        " may be old. While it cannot be reached, the primary serves them",
-        _database_url,
-        default=None,
-        secret=True,
-    )
-    redis_url: str = setting("Redis 7 or Valkey 8, or newer; `rediss://` with TLS", _redis_url, secret=True)
-    media_root: Path = setting("Folder of the pictures", _path, default=MEDIA)  # noqa: RUF009  # `setting` returns a dataclass field
-    media_s3_bucket: str | None = setting(
-        "S3 bucket of the pictures, instead of the folder (needs `requirements-s3.txt`)", default=None
-    )
-    media_s3_endpoint: str | None = setting("Address of an S3-compatible store", _url, default=None)
-
-    # secret keys
-    secret_key: str = setting("Key for the tokens in links and pushes, and for hashes of codes", secret=True)
-    jwt_secret_keys: tuple[str, ...] = setting(
-        "Comma list of keys. The first signs access tokens, all verify them", _secrets, secret=True
-    )
-    nik_keys: tuple[tuple[str, bytes], ...] = setting(
-        "Comma list of `kid:base64 of 32 bytes`. The first encrypts NIK, all decrypt it", _nik_keys, secret=True
+    secret_key: str = secret("Key for the tokens in links and pushes, and for hashes of codes", default=MISSING)
+    jwt_secret_keys: tuple[str, ...] = secret("Comma list. The first signs tokens, all verify", _list(), MISSING)
+    nik_keys: tuple[tuple[str, bytes], ...] = secret(
+        "Comma list of `kid:base64 of 32 bytes`. The first encrypts NIK, all decrypt", _nik_keys, MISSING
     )
 
-    # sessions and login
-    access_token_minutes: int = setting("Lifetime of an access token", _integer(1, 1440), default=15)
-    refresh_token_days: int = setting("Lifetime of a session", _integer(1, 365), default=30)
-    refresh_idle_days: int = setting("A session ends when it is unused for this time", _integer(1, 365), default=7)
-    admin_session_hours: int = setting("Lifetime of an administrator's session", _integer(1, 720), default=12)
-    admin_idle_minutes: int = setting(
-        "An administrator's session ends when it is unused for this time", _integer(1, 1440), default=30
-    )
-    profile_reauth: str = setting(
-        "`required`: a new password, e-mail or phone number in the own profile needs `current_password`",
-        _choice("off", "required"),
-        default="off",
-    )
-    admin_otp: str = setting(
-        "`required`: administrators without a second factor can only set one up",
-        _choice("optional", "required"),
-        default="optional",
-    )
-    superadmin_token_minutes: int = setting(
-        "Lifetime of a super-admin token, which cannot be refreshed", _integer(1, 120), default=15
-    )
-    superadmin_sql_mode: str = setting("`ro` makes the SQL console read-only", _choice("rw", "ro"), default="rw")
-    superadmin_database_url: str | None = setting(
-        "Database address for the SQL console (default: `DATABASE_URL`, whose role can alter the audit log)."
-        " `flask sql-role create` makes a role that only reads, with `--write` one that writes all except that log",
-        _database_url,
-        default=None,
-        secret=True,
+    profile_reauth: str = choice("`required`: changes of login data need the password", "off", "required")
+    admin_otp: str = choice("`required`: administrators need a second factor", "optional", "required")
+    superadmin_sql_mode: str = choice("`ro`: the SQL console only reads", "rw", "ro")
+    superadmin_database_url: str | None = secret(
+        "Address for the SQL console (default: `DATABASE_URL`, whose role can alter the audit log)", _database
     )
 
-    # messages by WhatsApp
+    phone_verification: str = choice(
+        "Not sent to unproven numbers: `soft` broadcasts and alerts, `required` reminders and stock notices too",
+        *("off", "soft", "required"),
+    )
     messaging_provider: str = setting(
         "`fonnte`, `whatsapp_cloud`, or `outbox`: messages are stored and never sent",
-        _choice("fonnte", "whatsapp_cloud", "outbox"),
+        _one_of("fonnte", "whatsapp_cloud", "outbox"),
+        MISSING,
     )
-    messaging_url: str | None = setting("Base address, instead of the provider's own", _url, default=None)
-    messaging_token: str | None = setting("Token of the messaging provider", default=None, secret=True)
-    messaging_sender_id: str | None = setting("Phone number ID (`whatsapp_cloud` only)", default=None)
+    messaging_url: str | None = setting("Base address, instead of the provider's own", _address)
+    messaging_token: str | None = secret("Token of the provider")
+    messaging_sender_id: str | None = setting("Phone number ID (`whatsapp_cloud` only)")
     messaging_countries: tuple[str, ...] = setting(
-        "Comma list of the calling codes that are allowed, `*` for all", _countries, default=("62",)
+        "Comma list of calling codes, or `*`",
+        _list(r"\*|[1-9]\d{0,2}", "must be a comma list of country calling codes, as in 62,65, or *"),
+        ("62",),
     )
-    reminder_grouping: bool = setting(
-        "`on`: several reminders of a person within 60 seconds are sent as one message", _boolean, default=False
-    )
+    messaging_number: str | None = setting("Number that messages come from, with its country code", _phone)
     whatsapp_templates: tuple[tuple[str, str], ...] = setting(
-        "JSON object: by kind, the approved template for people who have not written for 24 hours "
-        "(`reminder`, or narrower `pengingat_obat`, `pengingat_makan`, `pengingat_terapi`, `pengingat_kontrol`; "
-        "`stock`, `alert`, `password_reset`, `security_notice`, `broadcast`, `phone_code`, `phone_move` ...)",
+        "JSON object: by kind, the template (language `id`) for people who have not written for 24 hours",
         _templates,
-        default=(),
+        (),
     )
-    whatsapp_template_language: str = setting("Language code of those templates", default="id")
-
-    messaging_number: str | None = setting(
-        "Number that messages come from and people write to, with its country code. `GET /messaging` shows it",
-        _number,
-        default=None,
-    )
-    whatsapp_app_secret: str | None = setting(
-        "App secret that signs WhatsApp's webhook. If set, `POST /api/webhooks/whatsapp` is on",
-        default=None,
-        secret=True,
-    )
-    whatsapp_verify_token: str | None = setting(
-        "Token with which Meta verifies the webhook: `GET /api/webhooks/whatsapp`", default=None, secret=True
-    )
-    fonnte_webhook_token: str | None = setting(
-        "At least 32 random characters in the addresses of Fonnte's webhooks. If set, these are on: "
-        "`POST /api/webhooks/fonnte/TOKEN/message`, `/status` and `/device`",
-        _path_secret,
-        default=None,
-        secret=True,
-    )
-    fonnte_webhook_secret: str | None = setting(
-        "Secret that Fonnte's webhooks must also have in their bodies", default=None, secret=True
-    )
-    fonnte_webhook_secret_field: str = setting("Name of the field with this secret", default="secret")
-
-    phone_verification: str = setting(
-        "Which messages need a proven number: `off` none, `soft` broadcasts and alerts to caregivers, `required` "
-        "reminders too",
-        _choice("off", "soft", "required"),
-        default="off",
+    whatsapp_app_secret: str | None = secret("App secret. If set, `POST /api/webhooks/whatsapp` is on")
+    whatsapp_verify_token: str | None = secret("Token with which Meta verifies `GET /api/webhooks/whatsapp`")
+    fonnte_webhook_token: str | None = secret(
+        "If set, `POST /api/webhooks/fonnte/TOKEN/message`, `/status` and `/device` are on",
+        _text(r"[A-Za-z0-9_-]{32,200}", "must be 32 to 200 of A-Z, a-z, 0-9, - and _"),
     )
 
-    # protection against automated requests
-    captcha_secret: str | None = setting(
-        "Secret of reCAPTCHA, hCaptcha or Turnstile. Without it, registration needs no captcha",
-        default=None,
-        secret=True,
+    captcha_secret: str | None = secret("Of reCAPTCHA, hCaptcha or Turnstile (default: no captcha)")
+    captcha_site_key: str | None = setting("Public key of the captcha, which `GET /features` shows")
+    captcha_url: str = setting("`siteverify`", _address, "https://www.google.com/recaptcha/api/siteverify")
+
+    places_key: str | None = secret("Key of the places provider (default: only facilities in the database)")
+    places_url: str = setting("Places provider", _address, "https://maps.googleapis.com/maps/api/place")
+    places_per_day: int = setting("Maximum of paid searches a day, for all people", _whole(0, 1_000_000), 1000)
+    video_key: str | None = secret("Key of the video platform (default: the live routes return 502)")
+    video_url: str = setting("Video platform", _address, "https://www.googleapis.com/youtube/v3")
+    article_source_url: str = setting("The ministry's list page", _page, "https://ayosehat.kemkes.go.id/artikel")
+    article_hosts: tuple[str, ...] = setting("Comma list of `host` or `host:port` (default: the source's)", _list(), ())
+
+    vapid_private_key: str | None = secret("Private key of web push, base64url", _vapid_key)
+    vapid_public_key: str | None = setting("Public key of web push (default: that of the private key)")
+    vapid_subject: str | None = setting(
+        "`mailto:` or https address of the operator (default: `PUBLIC_URL`, else `FRONTEND_URL`)",
+        _text(
+            r"mailto:[^@\s]+@[^@\s]+|https://[^\s/]\S*",
+            "must be a mailto: or https address, as in mailto:a@example.org",
+        ),
     )
-    captcha_site_key: str | None = setting(
-        "Public key of the captcha, which `GET /features` shows to clients", default=None
-    )
-    captcha_url: str = setting(
-        "Address of `siteverify`", _url, default="https://www.google.com/recaptcha/api/siteverify"
+    push_send: str = choice("`admin`: only administrators may call `POST /push/send`", "open", "admin")
+    push_hosts: tuple[str, ...] = setting(
+        "Comma list of more push services, `host` or `*.host`",
+        _list(
+            r"(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)+", "must be a comma list of hosts, as in push.example.org,*.example.net"
+        ),
+        (),
     )
 
-    # map services
-    places_key: str | None = setting(
-        "Key of the places provider. Without it, only facilities in the database are found", default=None, secret=True
-    )
-    places_url: str = setting(
-        "Base address of the places provider", _url, default="https://maps.googleapis.com/maps/api/place"
-    )
-    places_per_day: int = setting(
-        "Maximum of searches a day of the places provider, for all users together", _integer(0, 1_000_000), default=1000
-    )
-
-    # sources of videos and articles
-    video_key: str | None = setting(
-        "Key of the video platform. Without it, the live routes return 502", default=None, secret=True
-    )
-    video_url: str = setting(
-        "Base address of the video platform", _url, default="https://www.googleapis.com/youtube/v3"
-    )
-    article_source_url: str = setting(
-        "List page of the health ministry's site", _page_url, default="https://ayosehat.kemkes.go.id/artikel"
-    )
-    article_hosts: tuple[str, ...] = setting(
-        "Comma list of hosts (`host` or `host:port`) of articles (default: the source's)", _list, default=()
-    )
-
-    # web push notifications
-    vapid_public_key: str | None = setting("Public key of web push (default: that of the private key)", default=None)
-    vapid_private_key: str | None = setting(
-        "Private key of web push, base64url", _vapid_private_key, default=None, secret=True
-    )
-    vapid_subject: str | None = setting("`mailto:` or https address of the operator", _vapid_subject, default=None)
-    push_send: str = setting(
-        "Who may call `POST /push/send`: `open` everybody, `admin` administrators only",
-        _choice("open", "admin"),
-        default="open",
-    )
-
-    # broadcasts to many users
-    broadcast_delay_seconds: tuple[int, int] = setting(
-        "Range of the random delay before a broadcast", _range(0, 86400, "30-300"), default=(30, 300)
-    )
-    broadcast_hours: tuple[int, int] = setting(
-        "Local hours in which broadcasts are sent", _range(0, 24, "8-20"), default=(8, 20)
-    )
-    broadcast_per_minute: int = setting(
-        "Maximum of broadcast messages a minute, for all users together", _integer(1, 1_000_000), default=60
-    )
-    broadcast_per_user_per_day: int = setting(
-        "Maximum of broadcast messages a day for one user", _integer(0, 100), default=3
-    )
+    broadcast_delay_seconds: tuple[int, int] = setting("Range of the random delay", _range(86400, "30-300"), (30, 300))
+    broadcast_hours: tuple[int, int] = setting("Local hours of broadcasts", _range(24, "8-20"), (8, 20))
+    broadcast_per_minute: int = setting("Maximum of messages a minute, for all people", _whole(1, 1_000_000), 60)
+    broadcast_per_day: int = setting("People a day, if the provider names no limit", _whole(0, 10_000_000), 250)
+    broadcast_per_user_per_day: int = setting("Maximum of broadcasts a day for one person", _whole(0, 100), 3)
 
     @property
     def is_production(self) -> bool:
@@ -515,6 +373,11 @@ class Config:
         parts = urlsplit(self.frontend_url)
         return (f"{parts.scheme}://{parts.netloc}",)
 
+    @property
+    def push_subject(self) -> str:
+        """Return the address of the operator for push services."""
+        return self.vapid_subject or self.public_url or self.frontend_url
+
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None) -> Self:
         """Read all settings from `env` (default: `environment()`). `NAME_FILE` reads a secret from a file.
@@ -530,98 +393,103 @@ class Config:
     def read(cls, env: Mapping[str, str]) -> tuple[Self, list[str]]:
         """Return the settings, and one line per problem.
 
-        An invalid setting gets its default, or the default for development. All other settings can then still be
-        checked.
+        An invalid setting gets its default, or its stand-in. All other settings can then still be checked.
         """
-        problems: dict[str, str] = {}
-        values: dict[str, Any] = {}
-        stand_ins = development_defaults()
-        defaults = stand_ins if env.get("ENVIRONMENT") in ("development", "testing") else {}
-        for spec in fields(cls):
-            name = spec.name.upper()
+        stand_ins = STAND_INS if env.get("ENVIRONMENT") in ("development", "testing") else {}
+        values, problems = _parsed({**stand_ins, **env})
+        config = cls(**(_parsed(STAND_INS)[0] | values if problems else values))
+        conflicts = [line for line in _conflicts(config) if problems.keys().isdisjoint(re.findall("[A-Z_]+", line))]
+        public_key = vapid_public_key(config.vapid_private_key) if config.vapid_private_key else None
+        return replace(config, vapid_public_key=public_key), [*map(" ".join, problems.items()), *conflicts]
+
+
+SETTINGS = {spec.name.upper(): spec for spec in fields(Config)}
+#: Variables with the names of files that contain secrets.
+SECRET_FILES = {f"{name}_FILE" for name, spec in SETTINGS.items() if spec.metadata["secret"]}
+
+
+def _parsed(env: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the values of the settings in `env`, and the problems of settings by name."""
+    reader = FileAwareEnv(eager=False, strip_whitespace=True)
+    values: dict[str, object] = {}
+    problems: dict[str, str] = {}
+    with _process_environment(env):
+        for name, spec in SETTINGS.items():
+            parser = spec.metadata["parser"]
+            if callable(parser):
+                reader.add_parser(spec.name, partial(_unless_empty, parser))
+            method, options = (spec.name, {}) if callable(parser) else parser
             try:
-                text = _text(env, name, secret=spec.metadata["secret"]) or defaults.get(name)
-                if text:
-                    values[spec.name] = spec.metadata["read"](text)
-                elif spec.default is MISSING:
-                    problems[name] = f"is missing: {spec.metadata['doc']}"
-            except ValueError as error:
-                problems[name] = str(error)
-            if name in problems and name in stand_ins:
-                values[spec.name] = spec.metadata["read"](stand_ins[name])
-        config = cls(**values)
-        lines = [f"{name} {problem}" for name, problem in problems.items()]
-        lines += [line for names, line in _conflicts(config) if problems.keys().isdisjoint(names)]
-        return replace(config, vapid_public_key=_derived_public_key(config)), lines
-
-
-def development_defaults() -> dict[str, str]:
-    """Return the defaults for development and testing. Production refuses the secrets among these defaults."""
-    return {
-        "DATABASE_URL": "postgresql://localhost/health",
-        "REDIS_URL": "redis://localhost:6379/0",
-        "FRONTEND_URL": "http://localhost:5173",
-        "MESSAGING_PROVIDER": "outbox",
-        "SECRET_KEY": "development-only-secret-key-not-for-production",
-        "JWT_SECRET_KEYS": "development-only-jwt-secret-that-no-production-service-ever-accepts",
-        "NIK_KEYS": "dev:" + base64.b64encode(b"development-only-nik-key-32-byte").decode(),
-    }
-
-
-def _text(env: Mapping[str, str], name: str, *, secret: bool) -> str | None:
-    if env.get(name):
-        return env[name]
-    path = env.get(f"{name}_FILE") if secret else None
-    if not path:
-        return None
+                value = getattr(reader, method)(name, default=None, **options)
+            except (OSError, ValueError):
+                problems[name] = f"cannot be read from the file in {name}_FILE"
+                continue
+            if value not in (None, ""):
+                values[spec.name] = value
+            elif spec.default is MISSING:
+                problems[name] = f"is missing: {spec.metadata['doc']}"
     try:
-        return Path(path).read_text(encoding="utf-8").strip() or None
-    except OSError as error:
-        raise ValueError(f"cannot be read from {path}: {error.strerror}") from error
+        reader.seal()
+    except EnvValidationError as error:
+        messages = cast(Mapping[str, list[str]], error.error_messages)  # it is a list only if `eager`
+        problems |= {name: lines[0] for name, lines in messages.items()}
+    return values, {name: problems[name] for name in SETTINGS if name in problems}
 
 
-def _derived_public_key(config: Config) -> str | None:
-    return vapid_public_key(config.vapid_private_key) if config.vapid_private_key else None
+def _unless_empty(parse: Callable[[str], object], text: str | None) -> object:
+    return parse(text) if text else None
 
 
-#: Names of settings whose values contradict each other, and a description of the problem.
-Conflict = tuple[tuple[str, ...], str]
+@contextmanager
+def _process_environment(env: Mapping[str, str]) -> Iterator[None]:
+    """Put the settings of `env` into the process environment during the block, because environs reads only this."""
+    variables = os.environ  # noqa: TID251  # the only place
+    ours = {variable for name in SETTINGS for variable in (name, f"{name}_FILE")}
+    before = {name: variables.pop(name) for name in ours if name in variables}
+    variables.update({name: env[name] for name in SETTINGS.keys() | SECRET_FILES if env.get(name)})
+    try:
+        yield
+    finally:
+        for name in ours:
+            variables.pop(name, None)
+        variables.update(before)
 
 
-def _conflicts(config: Config) -> Iterator[Conflict]:
+def _conflicts(config: Config) -> Iterator[str]:
     """Yield problems between settings: two contradict each other, or one requires another that is missing."""
     provider = config.messaging_provider
     if provider != "outbox" and not config.messaging_token:
-        yield ("MESSAGING_TOKEN", "MESSAGING_PROVIDER"), f"MESSAGING_TOKEN is missing: {provider} needs it"
+        yield f"MESSAGING_TOKEN is missing: {provider} needs it"
     if provider == "whatsapp_cloud" and not config.messaging_sender_id:
-        yield ("MESSAGING_SENDER_ID", "MESSAGING_PROVIDER"), f"MESSAGING_SENDER_ID is missing: {provider} needs it"
-    if config.vapid_public_key and config.vapid_public_key != _derived_public_key(config):
-        pair = ("VAPID_PUBLIC_KEY", "VAPID_PRIVATE_KEY")
-        yield pair, "VAPID_PUBLIC_KEY does not belong to VAPID_PRIVATE_KEY: leave it out"
+        yield f"MESSAGING_SENDER_ID is missing: {provider} needs it"
+    private, public = config.vapid_private_key, config.vapid_public_key
+    if public and (private is None or public != vapid_public_key(private)):
+        yield "VAPID_PUBLIC_KEY does not belong to VAPID_PRIVATE_KEY: leave it out"
     if config.media_s3_bucket and find_spec("boto3") is None:
-        yield ("MEDIA_S3_BUCKET",), "MEDIA_S3_BUCKET needs boto3: pip install --no-deps -r requirements-s3.txt"
-    if config.is_production:
-        yield from _production_conflicts(config)
+        yield "MEDIA_S3_BUCKET needs boto3: pip install --no-deps -r requirements-s3.txt"
+    if not config.is_production:
+        return
+    if private is None:
+        yield "VAPID_PRIVATE_KEY is missing: web push needs it in production"
+    if not config.push_subject.startswith(("mailto:", "https://")):
+        yield "VAPID_SUBJECT is missing: push services need it if PUBLIC_URL and FRONTEND_URL are not https"
+    seen: dict[bytes, str] = {}
+    for name, value in _secrets(config):
+        if len(value) < MIN_SECRET_BYTES or len(set(value)) < 10 or value.startswith(b"development-only"):
+            yield f"{name} is weak or a default: at least {MIN_SECRET_BYTES} random bytes are needed"
+        own = base64.b64encode(value) if name == "NIK_KEYS" else value
+        if own in seen:
+            yield f"{name} repeats a secret of {seen[own]}: every purpose needs its own"
+        seen[own] = name
 
 
-def _production_conflicts(config: Config) -> Iterator[Conflict]:
-    for name in map(str.upper, NEEDED_IN_PRODUCTION):
-        if getattr(config, name.lower()) is None:
-            yield (name,), f"{name} is missing: web push needs it in production"
-    secrets = [
-        ("SECRET_KEY", config.secret_key),
-        *(("JWT_SECRET_KEYS", key) for key in config.jwt_secret_keys),
-        *(("NIK_KEYS", base64.b64encode(key).decode()) for _, key in config.nik_keys),
-    ]
-    seen: dict[str, str] = {}
-    for name, value in secrets:
-        raw = base64.b64decode(value) if name == "NIK_KEYS" else value.encode()
-        if len(raw) < MIN_SECRET_BYTES or len(set(raw)) < 10 or raw.startswith(b"development-only"):
-            yield (name,), f"{name} is weak or a default: at least {MIN_SECRET_BYTES} random bytes are needed"
-        if value in seen:
-            line = f"{name} repeats a secret of {seen[value]}: every purpose needs its own"
-            yield (name, seen[value]), line
-        seen[value] = name
+def _secrets(config: Config) -> Iterator[tuple[str, bytes]]:
+    """Yield the secrets that must be random and have one purpose, each with the name of its setting."""
+    keys = [("JWT_SECRET_KEYS", key) for key in config.jwt_secret_keys]
+    for name, text in (("SECRET_KEY", config.secret_key), *keys, ("FONNTE_WEBHOOK_TOKEN", config.fonnte_webhook_token)):
+        if text:
+            yield name, text.encode()
+    yield from (("NIK_KEYS", key) for _, key in config.nik_keys)
 
 
 # --- risky settings -------------------------------------------------------------------------------------------------
@@ -632,10 +500,11 @@ RISKS = {
     ("admin_otp", "optional"): ("an administrator's password alone opens everything", "required"),
     ("superadmin_sql_mode", "rw"): ("the SQL console can change every table", "ro"),
     ("phone_verification", "off"): ("alerts and broadcasts go to numbers that nobody has proven", "soft"),
+    ("push_send", "open"): ("anybody can send a push with any text to any user", "admin"),
 }
 
-#: Environment variables of this project that are not settings of `Config`.
-OTHER_VARIABLES = ("BIND", "WEB_CONCURRENCY", "MAX_REQUESTS", "PROMETHEUS_MULTIPROC_DIR")
+#: Environment variables of this project that are not settings of `Config`. gunicorn reads them.
+OTHER_VARIABLES = ("BIND", "PORT", "WEB_CONCURRENCY", "MAX_REQUESTS", "PROMETHEUS_MULTIPROC_DIR")
 
 
 def risks(config: Config) -> dict[str, str]:
@@ -649,9 +518,7 @@ def risks(config: Config) -> dict[str, str]:
 
 def near_names(env: Mapping[str, str]) -> list[str]:
     """Return a hint for each unknown variable whose name is similar to the name of a setting that is not set."""
-    names = [spec.name.upper() for spec in fields(Config)]
-    files = [f"{spec.name.upper()}_FILE" for spec in fields(Config) if spec.metadata["secret"]]
-    known = {*names, *files, *OTHER_VARIABLES}
+    known = {*SETTINGS, *SECRET_FILES, *OTHER_VARIABLES}
     near = {name: get_close_matches(name.upper(), known - env.keys(), n=1, cutoff=0.8) for name in env.keys() - known}
     return [f"{name} is not a setting: did you mean {match[0]}?" for name, match in sorted(near.items()) if match]
 

@@ -1,7 +1,7 @@
 """Configuration of gunicorn in development and production: `gunicorn -c gunicorn.conf.py wsgi:app`.
 
 In addition to the settings of `config.py`, this file reads the environment variables BIND (socket address, for example
-`unix:/run/health/web.sock`), WEB_CONCURRENCY (number of processes), MAX_REQUESTS and PROMETHEUS_MULTIPROC_DIR.
+`unix:/run/health/web.sock`) or PORT, WEB_CONCURRENCY (number of processes), MAX_REQUESTS and PROMETHEUS_MULTIPROC_DIR.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from gunicorn.glogging import Logger
 from config import INSTANCE, Config, ConfigError, environment, warnings
 
 env = environment()
-try:
-    settings = Config.from_env(env)  # not named `config`, because gunicorn has a setting of this name
-except ConfigError as error:
-    sys.exit(str(error))
+settings, problems = Config.read(env)  # not named `config`, because gunicorn has a setting of this name
+numbers = {name: env[name] for name in ("PORT", "WEB_CONCURRENCY", "MAX_REQUESTS") if name in env}
+problems += [f"{name} must be a whole number" for name, text in numbers.items() if not re.fullmatch("[0-9]{1,7}", text)]
+if problems:
+    sys.exit(str(ConfigError(problems)))
 
 # --- address ------------------------------------------------------------------------------------------------
 
 address = "127.0.0.1" if settings.is_development else "0.0.0.0"  # noqa: S104 - behind a proxy
-bind = env.get("BIND") or f"{address}:{settings.port}"
+bind = env.get("BIND") or f"{address}:{numbers.get('PORT', 8000)}"
 on_unix_socket = bind.startswith("unix:")
 
 # On TCP, each process has its own socket. With a shared socket, one process could get all persistent connections. Unix
@@ -36,7 +37,7 @@ reuse_port = not on_unix_socket
 
 worker_class = "gthread"
 cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-workers = int(env.get("WEB_CONCURRENCY") or cores or 1)
+workers = int(numbers.get("WEB_CONCURRENCY") or cores or 1)
 threads = 8
 worker_connections = 1000
 backlog = 2048
@@ -48,7 +49,7 @@ preload_app = False
 # (never), because connections that wait at the socket of the old process would be lost. The default for Unix sockets is
 # high, so that replacements are rare. While a gunicorn replaces its only process, it serves no requests for about two
 # seconds. Waiting logins are then refused.
-max_requests = int(env.get("MAX_REQUESTS") or (1_000_000 if on_unix_socket else 0))
+max_requests = int(numbers.get("MAX_REQUESTS") or (1_000_000 if on_unix_socket else 0))
 max_requests_jitter = max_requests // 10
 
 # --- timeouts and limits ------------------------------------------------------------------------------------
@@ -98,8 +99,8 @@ logconfig_dict = {
         }
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
-    "root": {"level": settings.log_level, "handlers": ["stderr"]},
-    "loggers": {"gunicorn.error": {"level": settings.log_level, "handlers": ["stderr"], "propagate": False}},
+    "root": {"level": "INFO", "handlers": ["stderr"]},
+    "loggers": {"gunicorn.error": {"level": "INFO", "handlers": ["stderr"], "propagate": False}},
 }
 
 # The metrics of each process are files in this folder. prometheus_client reads the variable when it is imported.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 
 from app import create_app
 from app.core.operations.startup import loading, log_start
-from config import Config, environment, warnings
+from config import Config, ConfigError, environment, warnings
 
 # Jobs add their metrics to Redis. Without this line, each job would leave a file in gunicorn's metrics folder.
 os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)  # noqa: TID251  # prometheus-client reads it
@@ -17,7 +18,10 @@ with loading():
 
     from app.core.jobs import worker
 
-    config = Config.from_env()
+    try:
+        config = Config.from_env()
+    except ConfigError as error:
+        sys.exit(str(error))
     app = create_app(config)
 
 for line in warnings(config, environment()):

@@ -27,7 +27,7 @@ def create_app(config: Config) -> Flask:
     from app.notifications.delivery import drain
     from app.providers import http
 
-    logging.configure(config)
+    logging.configure()
     app = Flask(__name__)
     app.config["SECRET_KEY"] = config.secret_key
     app.config["TESTING"] = config.environment == "testing"
@@ -47,7 +47,7 @@ def create_app(config: Config) -> Flask:
     drain.init_app(app, wiring.ROUTING)
     app.extensions["inbound_handlers"] = wiring.INBOUND_HANDLERS
     health.init_app(app, wiring.HEALTH_CHECKS)
-    metrics.init_app(app, config, wiring.METRIC_COLLECTORS)
+    metrics.init_app(app, wiring.METRIC_COLLECTORS)
     pages.init_app(app, sections.pages())
     cli.init_app(app)
     return app

@@ -45,8 +45,6 @@ POSTGRESQL, REDIS = 150000, 7
 CLOCK_TOLERANCE_S = 5
 #: Minimum free space on a disk, in bytes.
 FREE_BYTES = 500 * 2**20
-#: Placeholder e-mail address that `flask keys new` prints. The operator must replace it.
-PLACEHOLDER_ADDRESS = "operator@example.com"
 #: Kinds of messages that may go to people who have not written for 24 hours. WhatsApp requires a template for such
 #: messages.
 TEMPLATES = (
@@ -257,11 +255,7 @@ def _templates(*_: object) -> str:
 
 
 def _push(*_: object) -> str:
-    if settings.vapid_private_key is None or settings.vapid_subject is None:
-        return "Left out: VAPID_PRIVATE_KEY and VAPID_SUBJECT, so no browser gets a push."
-    if settings.is_production and PLACEHOLDER_ADDRESS in settings.vapid_subject:
-        raise NotReadyError("Write your own address into VAPID_SUBJECT: push services write to it.")
-    return ""
+    return "" if settings.vapid_private_key else "Left out: VAPID_PRIVATE_KEY, so no browser gets a push."
 
 
 def _public_url(*_: object) -> str:
@@ -313,7 +307,7 @@ ITEMS: dict[str, tuple[tuple[str, ...], Check]] = {
     "database": ((*_DATABASE, "DATABASE_REPLICA_URL"), _database),
     "migrations": (_DATABASE, _migrations),
     "redis": (("REDIS_URL",), _redis),
-    "media": (("MEDIA_ROOT", "MEDIA_S3_BUCKET", "MEDIA_S3_ENDPOINT"), _media),
+    "media": (("MEDIA_ROOT", "MEDIA_S3_BUCKET"), _media),
     "sender": (_MESSAGING, _sender),
     "webhooks": ((*_MESSAGING, "FONNTE_WEBHOOK_TOKEN", "MESSAGING_NUMBER", "PUBLIC_URL"), _webhooks),
     "templates": (("MESSAGING_PROVIDER", "WHATSAPP_TEMPLATES"), _templates),
@@ -321,5 +315,5 @@ ITEMS: dict[str, tuple[tuple[str, ...], Check]] = {
     "public_url": (("PUBLIC_URL", "FRONTEND_URL"), _public_url),
     "clock": ((*_DATABASE, "REDIS_URL"), _clock),
     "console": ((*_DATABASE, "CONSOLE"), _console),
-    "defaults": (("PROFILE_REAUTH", "ADMIN_OTP", "SUPERADMIN_SQL_MODE", "PHONE_VERIFICATION"), _defaults),
+    "defaults": (("PROFILE_REAUTH", "ADMIN_OTP", "SUPERADMIN_SQL_MODE", "PHONE_VERIFICATION", "PUSH_SEND"), _defaults),
 }

@@ -194,7 +194,6 @@ def new_keys() -> None:
     click.echo(f"JWT_SECRET_KEYS={secrets.token_urlsafe(48)}")
     click.echo(f"NIK_KEYS={key_id}:{base64.b64encode(secrets.token_bytes(32)).decode()}")
     click.echo(f"VAPID_PRIVATE_KEY={private}")
-    click.echo("VAPID_SUBJECT=mailto:operator@example.com")
 
 
 # --- forum ----------------------------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def _gateway() -> Iterator[dict[str, str]]:
 @contextlib.contextmanager
 def working(environment: BenchEnvironment, settings: dict[str, str], count: int = WORKERS) -> Iterator[None]:
     command = [sys.executable, "-m", "rq.cli", "worker", "-c", "worker", "-w", "worker.Worker", "urgent"]
-    env = {**os.environ, **environment.env, **settings, "LOG_LEVEL": "WARNING"}
+    env = {**os.environ, **environment.env, **settings}
     processes = [subprocess.Popen(command, cwd=ROOT, env=env) for _ in range(count)]
     try:
         yield

@@ -150,7 +150,7 @@ def main(requests: int = 20_000, seed: int = 1) -> int:
     faults = 0
     public, private = vapid.new_keys()
     keys = {"VAPID_PUBLIC_KEY": public, "VAPID_PRIVATE_KEY": private, "VAPID_SUBJECT": "mailto:fuzz@example.org"}
-    with simulators() as outside, environment({**outside.env, **keys, "LOG_LEVEL": "ERROR"}) as bench:
+    with simulators() as outside, environment({**outside.env, **keys}) as bench:
         with bench.app.app_context(), unit_of_work():
             demo.fill()
         while answers.total() < requests:

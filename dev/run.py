@@ -54,10 +54,10 @@ class RunsAlreadyError(ToolError):
 def main() -> int:
     try:
         with stop_signals() as pause, only_one_here() as announce:
-            config, env = read_settings()
-            announce(config.port)
-            with reserved(config.port):
-                serve(config, env, pause)
+            port, env = read_settings()
+            announce(port)
+            with reserved(port):
+                serve(port, env, pause)
     except Stopped:
         say("Stopped.")
         return 0
@@ -66,7 +66,7 @@ def main() -> int:
     return 1
 
 
-def serve(config: Config, env: dict[str, str], pause: Callable[[float], None]) -> None:
+def serve(port: int, env: dict[str, str], pause: Callable[[float], None]) -> None:
     """Start all servers and processes, and watch them until an exception ends this function."""
     end_orphans(SERVICE)
     end_orphans(SERVERS)
@@ -85,9 +85,9 @@ def serve(config: Config, env: dict[str, str], pause: Callable[[float], None]) -
             env |= {name: value for name, value in simulators(servers, env).items() if not given(env, name)}
             servers.afterwards.callback(DEVELOPMENT_ENV.unlink, missing_ok=True)
             write_private(DEVELOPMENT_ENV, known_to_config(env))
-            start_service(service, config.port, env)
-            let_simulators_call(env, config.port)
-            here = f"http://127.0.0.1:{config.port}"
+            start_service(service, port, env)
+            let_simulators_call(env, port)
+            here = f"http://127.0.0.1:{port}"
             say(WELCOME.format(here=here, programs=short(programs()), logs=short(LOGS)))
             warnings = Warnings({child.name: child.log for child in service.children})
             while True:
@@ -199,16 +199,19 @@ def only_one_here() -> Iterator[Callable[[int], None]]:
         yield announce
 
 
-def read_settings() -> tuple[Config, dict[str, str]]:
-    """Return the checked settings, with defaults for settings that a developer can omit."""
+def read_settings() -> tuple[int, dict[str, str]]:
+    """Return the port and the checked settings, with defaults for settings that a developer can omit."""
     DEVELOPMENT_ENV.unlink(missing_ok=True)  # After a killed run, this file may name servers that have ended.
     env = environment()
     if env.get("ENVIRONMENT", "development") != "development":
         raise ToolError(f"`make run` is for development, but ENVIRONMENT is {env['ENVIRONMENT']}.")
-    config = Config.from_env({**env, "ENVIRONMENT": "development"})
+    Config.from_env({**env, "ENVIRONMENT": "development"})
+    port = env.get("PORT", "8000")
+    if not port.isdecimal() or not 0 < int(port) < 65536:
+        raise ToolError("PORT must be a whole number from 1 to 65535")
     env.pop("BIND", None)  # BIND is for a service behind a proxy. `make run` uses only PORT.
-    made = {**defaults(config.port, env), **secrets_of(INSTANCE / "secrets.env"), "PYTHONUNBUFFERED": "1"}
-    return config, {name: value for name, value in made.items() if not given(env, name)} | env
+    made = {**defaults(int(port), env), **secrets_of(INSTANCE / "secrets.env"), "PYTHONUNBUFFERED": "1"}
+    return int(port), {name: value for name, value in made.items() if not given(env, name)} | env
 
 
 @contextlib.contextmanager

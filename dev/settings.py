@@ -6,13 +6,12 @@ import base64
 import os
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from pathlib import Path
 
 from dotenv import dotenv_values
 
 from app.providers import vapid
-from config import Config
+from config import SETTINGS
 
 #: Usual origin of a client that runs on the developer's machine.
 CLIENT_ORIGIN = "http://localhost:5173"
@@ -45,7 +44,6 @@ def secrets_of(file: Path) -> dict[str, str]:
         "JWT_SECRET_KEYS": lambda: secrets.token_urlsafe(48),
         "NIK_KEYS": lambda: "dev:" + base64.b64encode(secrets.token_bytes(32)).decode(),
         "VAPID_PRIVATE_KEY": lambda: vapid.new_keys()[1],
-        "VAPID_SUBJECT": lambda: "mailto:developer@example.org",
     }
     settings = {name: make() for name, make in makers.items() if name not in known}
     if settings:
@@ -64,8 +62,7 @@ def write_private(file: Path, values: Mapping[str, str]) -> None:
 
 
 def known_to_config(env: Mapping[str, str]) -> dict[str, str]:
-    names = {spec.name.upper() for spec in fields(Config)}
-    return {name: value for name, value in env.items() if name.removesuffix("_FILE") in names}
+    return {name: value for name, value in env.items() if name.removesuffix("_FILE") in SETTINGS}
 
 
 def _escaped(value: str) -> str:

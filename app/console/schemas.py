@@ -82,5 +82,4 @@ class Features(Schema):
     phone_verification = fields.String(
         metadata={**enumeration("PhoneVerificationMode", ("off", "soft", "required")), "example": "off"}
     )
-    grouping = fields.Boolean(metadata={"description": "Whether reminders of the same minute are sent as one message"})
     console = fields.Boolean(metadata={"description": "Whether the operators' page `/console` is enabled"})

@@ -100,7 +100,6 @@ def features() -> dict[str, object]:
         "vapid_public_key": settings.vapid_public_key,
         "messaging": {"two_way": about["two_way"], "number": about["number"]},
         "phone_verification": settings.phone_verification,
-        "grouping": settings.reminder_grouping,
         "console": settings.has_console,
     }
 

@@ -16,7 +16,6 @@ import sqlalchemy as sa
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit, db
 from app.core.errors import NotFound, Unauthorized
-from app.core.settings import settings
 from app.identity import tokens
 from app.identity.models import (
     PRIVILEGED,
@@ -33,6 +32,13 @@ from app.identity.models import (
 )
 
 NOT_FOUND = "Perangkat tidak ditemukan."
+
+ACCESS_TOKEN = timedelta(minutes=15)
+#: Lifetime of a super-admin token, which cannot be refreshed.
+SUPERADMIN_TOKEN = timedelta(minutes=15)
+#: Maximum lifetime and maximum idle time of a session, and of an administrator's session.
+SESSION, SESSION_IDLE = timedelta(days=30), timedelta(days=7)
+ADMIN_SESSION, ADMIN_SESSION_IDLE = timedelta(hours=12), timedelta(minutes=30)
 
 #: SQL condition that is true for a `LoginSession` that has not expired.
 IS_ALIVE: sa.ColumnElement[bool] = LoginSession.expires_at > sa.func.now()
@@ -101,17 +107,16 @@ def begin(user: User, device: str | None = None) -> TokenPair:
 
 def begin_superadmin(user: User, device: str | None = None) -> str:
     """Create a super-admin session. Return its access token, which expires early and cannot be refreshed."""
-    life = timedelta(minutes=settings.superadmin_token_minutes)
     session = LoginSession(
         id=uuid.uuid4(),
         user_id=user.id,
         kind=SessionKind.SUPERADMIN,
-        expires_at=sa.func.now() + life,
+        expires_at=sa.func.now() + SUPERADMIN_TOKEN,
         device=device,
     )
     db.session.add(session)
     db.session.flush()
-    return _access(user.id, user.role_names, session.id, life)
+    return _access(user.id, user.role_names, session.id, SUPERADMIN_TOKEN)
 
 
 def refresh(refresh_token: str) -> str:
@@ -135,7 +140,7 @@ def refresh(refresh_token: str) -> str:
 def shorten(user_id: int) -> None:
     """Shorten all sessions of a new administrator to the lifetime of administrators' sessions."""
     _lock_person(user_id)  # a simultaneous login waits for this lock, and then reads the new role
-    longest, idle = _life(is_privileged=True)
+    longest, idle = ADMIN_SESSION, ADMIN_SESSION_IDLE
     expiry = sa.func.least(LoginSession.created_at + longest, LoginSession.last_used_at + idle)
     db.session.execute(
         sa.update(LoginSession)
@@ -199,12 +204,12 @@ def end_own(caller: Caller, session_id: str) -> None:
 
 
 def delete_expired(user_id: int | None = None) -> None:
-    """Delete expired sessions that were not used for `REFRESH_IDLE_DAYS` days.
+    """Delete expired sessions that were not used for `SESSION_IDLE`.
 
     If `user_id` is None, delete the sessions of everybody. An administrator's session expires long before this
     deletion. The browser of the expired session still gets pushes about urgent moderation cases until the deletion.
     """
-    expired = sa.and_(~IS_ALIVE, LoginSession.last_used_at < sa.func.now() - timedelta(days=settings.refresh_idle_days))
+    expired = sa.and_(~IS_ALIVE, LoginSession.last_used_at < sa.func.now() - SESSION_IDLE)
     whose = sa.true() if user_id is None else LoginSession.user_id == user_id
     # Lock the people before their sessions. Skip people whose rows are locked. The next run deletes the sessions of
     # these people.
@@ -241,23 +246,16 @@ def _expiry(user_id: int, begun: datetime | sa.ColumnElement[datetime]) -> sa.Co
     )
     admin, other = (
         sa.func.least(begun + longest, sa.func.now() + idle)
-        for longest, idle in (_life(is_privileged=True), _life(is_privileged=False))
+        for longest, idle in ((ADMIN_SESSION, ADMIN_SESSION_IDLE), (SESSION, SESSION_IDLE))
     )
     return sa.case((is_privileged, admin), else_=other)
 
 
-def _life(*, is_privileged: bool) -> tuple[timedelta, timedelta]:
-    """Return the maximum lifetime and the maximum idle time of a session."""
-    if is_privileged:
-        return timedelta(hours=settings.admin_session_hours), timedelta(minutes=settings.admin_idle_minutes)
-    return timedelta(days=settings.refresh_token_days), timedelta(days=settings.refresh_idle_days)
-
-
-def _access(user_id: int, roles: set[str], session_id: uuid.UUID, life: timedelta | None = None) -> str:
+def _access(user_id: int, roles: set[str], session_id: uuid.UUID, life: timedelta = ACCESS_TOKEN) -> str:
     return tokens.issue_access(
         user_id=user_id,
         role=highest(roles),
         roles=sorted(roles),
         session_id=session_id,
-        lifetime=life or timedelta(minutes=settings.access_token_minutes),
+        lifetime=life,
     )

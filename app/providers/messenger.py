@@ -69,7 +69,6 @@ class Template:
     """A message template that the provider has approved, and the values of its parameters in order."""
 
     name: str
-    language: str
     parameters: Sequence[str]
     #: Payloads of the buttons, in order. The provider returns the payload of the button that the recipient taps.
     payloads: Sequence[str] = ()

@@ -51,7 +51,7 @@ class WebPush:
 
         self._signer = Vapid02.from_raw(config.vapid_private_key.encode())
         self._signer.conf = {"no-strict": True}  # the strict mode of py_vapid rejects an https subject with a path
-        self._subject = config.vapid_subject or "mailto:operator@example.com"
+        self._subject = config.push_subject
         self._http = Http(
             "push",
             policy=AddressPolicy.PUBLIC if config.is_production else AddressPolicy.PUBLIC_OR_LOOPBACK,

@@ -159,7 +159,7 @@ def _template(template: Template) -> dict[str, object]:
         for index, payload in enumerate(template.payloads)
     ]
     copy = [] if template.code is None else [_copy_button(template.code)]
-    return {"name": template.name, "language": {"code": template.language}, "components": body + replies + copy}
+    return {"name": template.name, "language": {"code": "id"}, "components": body + replies + copy}
 
 
 def _copy_button(code: str) -> dict[str, object]:

@@ -5,22 +5,20 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-from app.core.settings import settings
-
 revision = "0044"
 down_revision = "0043"
 
 BACKFILL = sa.text(
     """
 UPDATE sessions s SET expires_at = CASE
-    WHEN s.kind = 'superadmin' THEN s.created_at + make_interval(mins => :superadmin_minutes)
+    WHEN s.kind = 'superadmin' THEN s.created_at + make_interval(mins => 15)
     WHEN EXISTS (
         SELECT FROM user_roles u JOIN roles r ON r.id = u.role_id
         WHERE u.user_id = s.user_id AND r.name IN ('admin', 'superadmin')
     ) THEN least(
-        s.created_at + make_interval(hours => :admin_hours), s.last_used_at + make_interval(mins => :admin_idle)
+        s.created_at + make_interval(hours => 12), s.last_used_at + make_interval(mins => 30)
     )
-    ELSE least(s.created_at + make_interval(days => :days), s.last_used_at + make_interval(days => :idle))
+    ELSE least(s.created_at + make_interval(days => 30), s.last_used_at + make_interval(days => 7))
 END
 """
 )
@@ -40,15 +38,7 @@ def upgrade() -> None:
         op.execute("COMMENT ON COLUMN sessions.last_used_at IS 'login or latest refresh'")
         # Fill the column in a separate transaction. In the transaction of the ALTER, all queries of the table would
         # wait for its lock until the end.
-        op.execute(
-            BACKFILL.bindparams(
-                superadmin_minutes=settings.superadmin_token_minutes,
-                admin_hours=settings.admin_session_hours,
-                admin_idle=settings.admin_idle_minutes,
-                days=settings.refresh_token_days,
-                idle=settings.refresh_idle_days,
-            )
-        )
+        op.execute(BACKFILL)
 
 
 def downgrade() -> None:

@@ -214,6 +214,11 @@ LIMITS: dict[str, Limit] = {
         "broadcast messages to all people",
         "notifications/broadcasts/test_presend_checks.py::test_slots_follow_the_rate_limit_and_allow_only_a_small_burst",
     ),
+    "config.py broadcast_per_day": Limit(
+        "the sender's reputation",
+        "people who get messages in 24 hours, if the provider names no limit",
+        "notifications/broadcasts/test_limits.py::test_without_a_provider_limit_the_setting_limits_broadcasts",
+    ),
     "config.py broadcast_per_user_per_day": Limit(
         "the person",
         "broadcast messages to a person, of all authors",

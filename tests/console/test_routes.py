@@ -43,7 +43,6 @@ class TestGetFeatures:
             "vapid_public_key": None,
             "messaging": {"two_way": False, "number": None},
             "phone_verification": "off",
-            "grouping": False,
             "console": False,
         }
 
@@ -57,7 +56,6 @@ class TestGetFeatures:
             messaging_number="+6281100000000",
             whatsapp_app_secret="secret",
             phone_verification="soft",
-            reminder_grouping=True,
             console=True,
         )
         assert client.get("/features").json == {
@@ -65,7 +63,6 @@ class TestGetFeatures:
             "vapid_public_key": "BKey",
             "messaging": {"two_way": True, "number": "+6281100000000"},
             "phone_verification": "soft",
-            "grouping": True,
             "console": True,
         }
 

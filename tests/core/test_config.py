@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 import sys
-from dataclasses import Field, fields
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
 from app.providers import vapid
-from config import RISKS, Config, ConfigError, development_defaults, near_names, warnings
+from config import RISKS, ROOT, SETTINGS, STAND_INS, Config, ConfigError, near_names, warnings
 from tests.core.production import GOOD
 
 
@@ -51,7 +52,8 @@ def test_one_error_names_all_missing_settings() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("PORT", "0"), ("PORT", "x"), ("PORT", "99999"), ("ENVIRONMENT", "staging"), ("RATE_LIMITS", "perhaps"),
+        ("PLACES_PER_DAY", "-1"), ("PLACES_PER_DAY", "x"), ("PUSH_HOSTS", "https://a.example.org"),
+        ("ENVIRONMENT", "staging"), ("RATE_LIMITS", "perhaps"),
         ("DATABASE_URL", "mysql://x"), ("REDIS_URL", "http://x"), ("FRONTEND_URL", "app.example.org"),
         ("BROADCAST_HOURS", "20-8"), ("BROADCAST_HOURS", "8"), ("BROADCAST_DELAY_SECONDS", "a-b"),
         ("NIK_KEYS", "a:short"), ("NIK_KEYS", "nokid"), ("SUPERADMIN_SQL_MODE", "admin"), ("PUSH_SEND", "stars"),
@@ -67,21 +69,30 @@ def test_the_error_names_the_setting_with_an_invalid_value(name: str, value: str
     [
         ("SECRET_KEY", "short"),
         ("SECRET_KEY", "a" * 64),
-        *((name, development_defaults()[name]) for name in ("SECRET_KEY", "JWT_SECRET_KEYS", "NIK_KEYS")),
+        ("FONNTE_WEBHOOK_TOKEN", "ab" * 16),
+        *((name, STAND_INS[name]) for name in ("SECRET_KEY", "JWT_SECRET_KEYS", "NIK_KEYS")),
     ],
 )
 def test_production_refuses_weak_and_default_secrets(name: str, value: str) -> None:
     assert f"{name} is weak" in problems(**{name: value})
 
 
-def test_production_refuses_the_same_secret_in_two_settings() -> None:
-    assert "repeats a secret" in problems(SECRET_KEY=GOOD["JWT_SECRET_KEYS"].split(",")[0])
+@pytest.mark.parametrize("name", ["SECRET_KEY", "FONNTE_WEBHOOK_TOKEN"])
+def test_production_refuses_the_same_secret_in_two_settings(name: str) -> None:
+    assert "repeats a secret" in problems(**{name: GOOD["JWT_SECRET_KEYS"].split(",")[0]})
+
+
+def test_the_address_for_push_services_is_by_default_one_of_the_service() -> None:
+    given = {name: value for name, value in GOOD.items() if name != "VAPID_SUBJECT"}
+    assert Config.from_env(given).push_subject == "https://app.example.org"
+    assert Config.from_env({**given, "PUBLIC_URL": "https://api.example.org"}).push_subject == "https://api.example.org"
 
 
 def test_the_error_names_a_setting_that_another_setting_requires() -> None:
     assert "MESSAGING_TOKEN" in problems(MESSAGING_PROVIDER="fonnte")
     assert "MESSAGING_SENDER_ID" in problems(MESSAGING_PROVIDER="whatsapp_cloud", MESSAGING_TOKEN="x")
     assert "VAPID_PRIVATE_KEY is missing" in problems(VAPID_PRIVATE_KEY="")
+    assert "VAPID_SUBJECT is missing" in problems(VAPID_SUBJECT="", FRONTEND_URL="http://app.example.org")
 
 
 def test_the_vapid_public_key_must_belong_to_the_private_key() -> None:
@@ -102,17 +113,23 @@ def test_an_invalid_vapid_private_key_is_refused_and_not_in_the_error(key: str) 
 @pytest.mark.parametrize("hosts", ["h1:5432,h2:5432", "h1,h2"])
 def test_a_comma_separated_host_list_is_refused_with_the_right_form(hosts: str) -> None:
     found = problems(DATABASE_URL=f"postgresql://u:se,cret@{hosts}/health")
-    assert "?host=h1:5432&host=h2:5432&target_session_attrs=read-write" in found
+    assert "?host=h1,h2&port=5432,5432" in found
     assert "se,cret" not in found
 
 
-def test_several_database_hosts_in_the_url_query_are_accepted() -> None:
-    query = "host=h1:5432&host=h2:5433&target_session_attrs=read-write"
-    url = Config.from_env({**GOOD, "DATABASE_URL": f"postgresql://u:p@/health?{query}"}).database_url
+@pytest.mark.parametrize("query", ["host=h1:5432&host=h2:5433", "host=h1,h2&port=5432,5433"])
+@pytest.mark.parametrize("more", ["", "&target_session_attrs=read-write", "&sslmode=require"])
+def test_of_several_database_hosts_the_one_that_accepts_writes_is_used(query: str, more: str) -> None:
+    url = Config.from_env({**GOOD, "DATABASE_URL": f"postgresql://u:p@/health?{query}{more}"}).database_url
     dialect = sa.make_url(url).get_dialect()()
     _, parameters = dialect.create_connect_args(sa.make_url(url))
     assert (parameters["host"], parameters["port"]) == ("h1,h2", "5432,5433")
-    assert "," not in Config.from_env({**GOOD, "DATABASE_URL": "postgresql://u:p%2C@db/health"}).database_url
+    assert parameters["target_session_attrs"] == "read-write"
+
+
+def test_a_single_database_host_needs_no_attributes() -> None:
+    for url in ("postgresql://u:p%2C@db/health", "postgresql://u@/health?host=/run/postgresql"):
+        assert "target_session_attrs" not in Config.from_env({**GOOD, "DATABASE_URL": url}).database_url
 
 
 def test_production_requires_the_setting_messaging_provider() -> None:
@@ -143,15 +160,15 @@ def test_development_needs_no_other_settings() -> None:
 
 def test_messaging_countries_must_be_calling_codes() -> None:
     assert Config.from_env(GOOD).messaging_countries == ("62",)
-    assert Config.from_env({**GOOD, "MESSAGING_COUNTRIES": "+62, 65"}).messaging_countries == ("62", "65")
+    assert Config.from_env({**GOOD, "MESSAGING_COUNTRIES": "62, 65"}).messaging_countries == ("62", "65")
     assert Config.from_env({**GOOD, "MESSAGING_COUNTRIES": "*"}).messaging_countries == ("*",)
     for wrong in ("ID", "062", "62;65", ","):
         assert "MESSAGING_COUNTRIES must be" in problems(MESSAGING_COUNTRIES=wrong)
 
 
 def test_one_error_lists_invalid_values_and_missing_required_settings() -> None:
-    found = problems(PORT="x", MESSAGING_PROVIDER="fonnte", SECRET_KEY="short", VAPID_SUBJECT="")
-    for name in ("PORT", "MESSAGING_TOKEN", "SECRET_KEY", "VAPID_SUBJECT"):
+    found = problems(TRUSTED_PROXIES="x", MESSAGING_PROVIDER="fonnte", SECRET_KEY="short", VAPID_SUBJECT="me")
+    for name in ("TRUSTED_PROXIES", "MESSAGING_TOKEN", "SECRET_KEY", "VAPID_SUBJECT"):
         assert f"  {name} " in found
 
 
@@ -162,14 +179,46 @@ def test_the_error_lists_each_invalid_setting_once() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("spec", fields(Config), ids=lambda spec: spec.name)
-def test_the_example_in_a_setting_error_is_a_valid_value(spec: Field[object]) -> None:
-    try:
-        spec.metadata["read"]("?,?")
-    except ValueError as error:
-        example = re.search(r"as in (.+?)(?:, or .*)?$", str(error))
-        if example:
-            spec.metadata["read"](example[1])
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_example_in_a_setting_error_is_a_valid_value(name: str) -> None:
+    _, found = Config.read({**GOOD, name: "?,?"})
+    if example := re.search(rf"^{name} .* as in (.+?)(?:, or .*)?$", "\n".join(found), re.MULTILINE):
+        Config.from_env({**GOOD, name: example[1]})
+
+
+def test_an_empty_value_and_an_empty_file_count_as_missing(tmp_path: Path) -> None:
+    (tmp_path / "empty").write_text("\n")
+    empty = {"CONTACT": "", "PLACES_KEY_FILE": str(tmp_path / "empty"), "FONNTE_WEBHOOK_TOKEN": ""}
+    config = Config.from_env({**GOOD, **empty})
+    assert (config.contact, config.places_key, config.fonnte_webhook_token) == (None, None, None)
+    assert "SECRET_KEY is missing" in problems(SECRET_KEY="", SECRET_KEY_FILE=str(tmp_path / "empty"))
+
+
+def test_only_secrets_are_read_from_files(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("https://elsewhere.example.org")
+    assert Config.from_env({**GOOD, "PUBLIC_URL_FILE": str(tmp_path / "file")}).public_url is None
+
+
+def test_reading_settings_leaves_the_process_environment_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTACT", "process")
+    monkeypatch.setenv("PUBLIC_URL_FILE", "/nowhere")
+    before = dict(os.environ)
+    assert Config.from_env(GOOD).contact is None
+    assert dict(os.environ) == before
+
+
+@pytest.mark.processes
+def test_a_worker_names_all_invalid_settings_without_a_traceback() -> None:
+    command = [sys.executable, "-m", "rq.cli", "worker", "-c", "worker", "-w", "worker.Worker", "urgent"]
+    env = {**os.environ, "ENVIRONMENT": "testing", "RATE_LIMITS": "perhaps", "TRUSTED_PROXIES": "x"}
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    lines = [
+        "Wrong or missing settings:",
+        "  TRUSTED_PROXIES must be a whole number from 0 to 10",
+        "  RATE_LIMITS must be on or off",
+    ]
+    assert done.stderr.splitlines() == lines
 
 
 def test_the_error_advises_flask_keys_new_if_a_key_is_missing() -> None:
@@ -196,16 +245,16 @@ def test_a_misspelled_setting_name_gets_a_suggestion(name: str, meant: str) -> N
 
 def test_setting_names_and_unrelated_variables_get_no_suggestion() -> None:
     others = ["PATH", "HOME", "LANG", "HOSTNAME", "TMPDIR", "QUEUE", "FLASK_APP", "INVOCATION_ID", "JOURNAL_STREAM"]
-    ours = [spec.name.upper() for spec in fields(Config)]
-    assert near_names(dict.fromkeys([*others, *ours, "SECRET_KEY_FILE", "BIND", "WEB_CONCURRENCY"], "x")) == []
+    names = [*others, *SETTINGS, "SECRET_KEY_FILE", "BIND", "PORT", "WEB_CONCURRENCY"]
+    assert near_names(dict.fromkeys(names, "x")) == []
     assert near_names({"REDIS_URL": "x", "REDIS_URI": "of another program"}) == []
 
 
 def test_production_warns_about_each_risky_setting() -> None:
-    names = ("PROFILE_REAUTH", "ADMIN_OTP", "SUPERADMIN_SQL_MODE", "PHONE_VERIFICATION")
+    names = ("PROFILE_REAUTH", "ADMIN_OTP", "SUPERADMIN_SQL_MODE", "PHONE_VERIFICATION", "PUSH_SEND")
     assert [line.split("=")[0] for line in warnings(Config.from_env(GOOD), GOOD)] == list(names)
     safe = {"PROFILE_REAUTH": "required", "ADMIN_OTP": "required", "SUPERADMIN_SQL_MODE": "ro"}
-    config = Config.from_env({**GOOD, **safe, "PHONE_VERIFICATION": "soft"})
+    config = Config.from_env({**GOOD, **safe, "PHONE_VERIFICATION": "soft", "PUSH_SEND": "admin"})
     assert warnings(config, {}) == []
     assert warnings(Config.from_env({"ENVIRONMENT": "development"}), {}) == []
 

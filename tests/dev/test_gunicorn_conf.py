@@ -45,8 +45,9 @@ def test_the_number_of_processes_can_be_set(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_gunicorn_exits_and_names_all_invalid_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SystemExit, match="RATE_LIMITS must be on or off") as ended:
-        conf(monkeypatch, RATE_LIMITS="perhaps", PORT="none")
+        conf(monkeypatch, RATE_LIMITS="perhaps", PORT="none", WEB_CONCURRENCY="all")
     assert "PORT must be a whole number" in str(ended.value)
+    assert "WEB_CONCURRENCY must be a whole number" in str(ended.value)
 
 
 def test_metric_files_of_an_earlier_run_are_deleted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -67,7 +68,7 @@ def test_production_start_warns_of_each_risk_and_misspelled_setting(
     said = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert [line.partition("=")[0] for line in said] == [
         "MESAGING_TOKEN is not a setting: did you mean MESSAGING_TOKEN?",
-        "PROFILE_REAUTH", "SUPERADMIN_SQL_MODE", "PHONE_VERIFICATION",
+        "PROFILE_REAUTH", "SUPERADMIN_SQL_MODE", "PHONE_VERIFICATION", "PUSH_SEND",
     ]  # fmt: skip
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -68,18 +67,6 @@ def test_a_signed_body_is_accepted_in_any_json_formatting(provider: Client) -> N
     for raw in (json.dumps(GOOD, indent=3).encode(), json.dumps(GOOD, ensure_ascii=True).encode() + b"\n"):
         assert post_whatsapp(provider, raw).status_code == 200
     assert len(rows()) == 2
-
-
-def test_a_configured_fonnte_body_secret_is_required(
-    provider: Client, live: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    config = replace(live.extensions["config"], fonnte_webhook_secret="rahasia", fonnte_webhook_secret_field="kunci")
-    monkeypatch.setitem(live.extensions, "config", config)
-    for more in ({}, {"kunci": "lain"}, {"secret": "rahasia"}, {"kunci": None}, {"kunci": ["rahasia"]}):
-        assert_error(post_fonnte(provider, "message", {**fonnte_message(), **more}), 403, "forbidden")
-    assert rows() == []
-    assert post_fonnte(provider, "message", {**fonnte_message(), "kunci": "rahasia"}).status_code == 200
-    assert len(rows()) == 1
 
 
 # --- bodies ---------------------------------------------------------------------------------------------------------

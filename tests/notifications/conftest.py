@@ -20,7 +20,6 @@ SETTINGS = (
     "messaging_number",
     "messaging_sender_id",
     "whatsapp_templates",
-    "whatsapp_template_language",
     "whatsapp_app_secret",
     "fonnte_webhook_token",
 )

@@ -16,7 +16,8 @@ def test_a_malformed_response_header_does_not_put_the_key_in_the_log(variables: 
     stream = io.StringIO()
     handlers, level = logging.getLogger().handlers[:], logging.getLogger().level
     try:
-        create_app(config_for_tests(**variables, LOG_LEVEL="DEBUG"))  # sets the log levels as in production
+        create_app(config_for_tests(**variables))  # sets the log levels as in production
+        logging.getLogger().setLevel(logging.DEBUG)
         for handler in logging.getLogger().handlers:
             if isinstance(handler, logging.StreamHandler):
                 handler.setStream(stream)

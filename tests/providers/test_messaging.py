@@ -86,7 +86,7 @@ def test_a_text_too_long_for_buttons_is_sent_without_buttons(sim: Server, whatsa
 def test_template_parameters_are_cleaned_and_shortened(
     sim: Server, whatsapp: messaging.Messenger, parameter: str, arrives: str
 ) -> None:
-    template = Template("pengingat", "id", ("Siti", parameter), ("T:abc", "T:abc:snooze"))
+    template = Template("pengingat", ("Siti", parameter), ("T:abc", "T:abc:snooze"))
     whatsapp.send(PHONE, "unused", template=template)
     (message,) = sim.messaging.sent
     assert (message.kind, message.text) == ("template", f"pengingat | Siti | {arrives}")
@@ -97,7 +97,7 @@ def test_template_parameters_are_cleaned_and_shortened(
 def test_fonnte_sends_only_the_text_of_a_message_with_buttons_and_template(
     sim: Server, fonnte: messaging.Messenger
 ) -> None:
-    fonnte.send(PHONE, "Halo", callback="d:1", buttons=BUTTONS, template=Template("pengingat", "id", ()))
+    fonnte.send(PHONE, "Halo", callback="d:1", buttons=BUTTONS, template=Template("pengingat", ()))
     assert [message.text for message in sim.messaging.sent] == ["Halo"]
 
 

@@ -155,13 +155,12 @@ class FolderStore:
 class BucketStore:
     """A store in a bucket of an S3-compatible service.
 
-    boto3 finds the credentials in `AWS_*` variables, in files or on the host. `requirements-s3.txt` installs boto3. If
-    a bucket is configured, `Config` requires boto3.
+    boto3 finds the address and the credentials in `AWS_*` variables, in files or on the host. `requirements-s3.txt`
+    installs boto3. If a bucket is configured, `Config` requires boto3.
     """
 
-    def __init__(self, bucket: str, endpoint: str | None, area: Area | None = None) -> None:
+    def __init__(self, bucket: str, area: Area | None = None) -> None:
         self.bucket = bucket
-        self.endpoint = endpoint
         self.prefix = f"{area}/" if area else ""
 
     @cached_property
@@ -170,7 +169,7 @@ class BucketStore:
         from botocore.config import Config as BotoConfig
 
         waits = BotoConfig(connect_timeout=2, read_timeout=5, retries={"total_max_attempts": 2, "mode": "standard"})
-        return boto3.client("s3", endpoint_url=self.endpoint, config=waits)
+        return boto3.client("s3", config=waits)
 
     def put(self, name: str, data: bytes, content_type: str) -> None:
         self._call("put_object", Key=self.prefix + name, Body=data, ContentType=content_type)
@@ -240,7 +239,7 @@ def whole(store: Store) -> Iterator[str]:
 def create(config: Config, area: Area | None = None) -> Store:
     """Return the configured main store, or the additional store `area`. Do not open a connection yet."""
     if config.media_s3_bucket:
-        return BucketStore(config.media_s3_bucket, config.media_s3_endpoint, area)
+        return BucketStore(config.media_s3_bucket, area)
     return FolderStore(config.media_root / area if area else config.media_root, private=area is Area.EXPORTS)
 
 

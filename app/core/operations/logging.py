@@ -8,8 +8,6 @@ import sys
 from flask import g, has_app_context
 from pythonjsonlogger.orjson import OrjsonFormatter
 
-from config import Config
-
 
 class ContextFilter(logging.Filter):
     """A filter that adds the id of the request or job to each record."""
@@ -30,7 +28,7 @@ LIBRARIES = {
 }
 
 
-def configure(config: Config) -> None:
+def configure() -> None:
     """Send the records of all loggers to one handler that writes JSON."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
@@ -46,6 +44,6 @@ def configure(config: Config) -> None:
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    root.setLevel(config.log_level)
+    root.setLevel(logging.INFO)
     for name, level in LIBRARIES.items():
         logging.getLogger(name).setLevel(level)

@@ -5,11 +5,10 @@ gunicorn sets `PROMETHEUS_MULTIPROC_DIR`. If this variable is set, the counters 
 
 from __future__ import annotations
 
-import hmac
 import logging
 from collections.abc import Callable, Iterable, Sequence
 
-from flask import Flask, Response, request
+from flask import Flask, Response
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
     REGISTRY,
@@ -24,9 +23,6 @@ from prometheus_client.registry import Collector
 from redis.exceptions import RedisError
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
-
-from app.core.errors import Unauthorized
-from config import Config
 
 logger = logging.getLogger(__name__)
 
@@ -59,16 +55,11 @@ class _Collected(Collector):
             return []
 
 
-def init_app(app: Flask, config: Config, collectors: Sequence[Collect]) -> None:
+def init_app(app: Flask, collectors: Sequence[Collect]) -> None:
     """Register `/metrics`, with the counters of the web processes and the metrics of `collectors`."""
 
     @app.get("/metrics")
     def metrics() -> Response:
-        expected = f"Bearer {config.metrics_token}"
-        if config.metrics_token and not hmac.compare_digest(
-            request.headers.get("Authorization", "").encode(), expected.encode()
-        ):
-            raise Unauthorized
         registry = CollectorRegistry()
         if values.ValueClass.__name__ == "MmapedValue":  # several gunicorn processes write their counters to one folder
             MultiProcessCollector(registry)  # type: ignore[no-untyped-call]

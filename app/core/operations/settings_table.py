@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field
 from pathlib import Path
 
-from config import NEEDED_IN_PRODUCTION, ROOT, Config
+from config import NEEDED_IN_PRODUCTION, ROOT, SETTINGS
 
 
 def markdown_table() -> str:
     """Return the table in `docs/settings.md`, with one row per setting."""
     head = ["| setting | meaning | default |", "|---|---|---|"]
     rows = [
-        f"| `{spec.name.upper()}` | {spec.metadata['doc']} | {_NEEDED if is_needed(spec) else _shown(spec.default)} |"
-        for spec in fields(Config)
+        f"| `{name}`{' S' if spec.metadata['secret'] else ''} | {spec.metadata['doc']} |"
+        f" {_NEEDED if is_needed(spec) else _shown(spec.default)} |"
+        for name, spec in SETTINGS.items()
     ]
     return "\n".join(head + rows)
 
@@ -45,7 +46,7 @@ def _shown(value: object) -> str:
 def env_example() -> str:
     """Return the text of `.env.example`. It lists all settings with their meaning, required settings first."""
     blocks = ["# Copy to .env and fill in. `flask keys new` prints the secrets. What is commented out has a default."]
-    for spec in sorted(fields(Config), key=lambda spec: not is_needed(spec)):
+    for spec in sorted(SETTINGS.values(), key=lambda spec: not is_needed(spec)):
         doc = spec.metadata["doc"].replace("`", "")
         line = f"{spec.name.upper()}="
         if not is_needed(spec):

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import autocommit, db
 from app.core.jobs.queue import BULK, QUEUES, URGENT
+from app.core.settings import settings
 from app.identity.models import User
 from app.notifications.models import Channel, DeliveryState, Receipt, broadcast_pace, deliveries
 from app.notifications.senders import sender_status
@@ -38,7 +39,7 @@ _day = timedelta(hours=24)
 
 
 def count_budget() -> None:
-    """Store how many more broadcast messages the provider's limits allow, or null if no limit is known. See `_left`.
+    """Store how many more broadcast messages the limits allow, or null without a provider. See `_left`.
 
     Until the next count, `presend_checks.take_slot` subtracts 1 for each broadcast message.
     """
@@ -52,23 +53,23 @@ def count_budget() -> None:
         )
 
 
-def _left(connection: sa.Connection, sender: Sender) -> int | None:
-    """Return how many more broadcast messages the provider's limits allow. Return None if no limit is known.
+def _left(connection: sa.Connection, sender: Sender) -> int:
+    """Return how many more broadcast messages the limits allow.
 
-    The result is the smaller of the two numbers below, and at least 0. If the provider has not reported one of the two
-    limits, only the other number is used.
+    The result is the smaller of the two numbers below, and at least 0. Without a reported quota, only the first number
+    is used.
 
-    - the sender's limit of different recipients in 24 hours, minus the recipients in `_people_of_a_day`
+    - the sender's limit of different recipients in 24 hours, or `BROADCAST_PER_DAY` if the provider names no limit,
+      minus the recipients in `_people_of_a_day`
     - the paid messages that are left, minus the urgent messages that are due in the next 24 hours
     """
-    lefts = []
-    if sender.limit_24h is not None:
-        lefts.append(sender.limit_24h - (connection.scalar(_people_of_a_day) or 0))
+    limit = settings.broadcast_per_day if sender.limit_24h is None else sender.limit_24h
+    lefts = [limit - (connection.scalar(_people_of_a_day) or 0)]
     # Ignore a quota of 0, because 0 may mean that our plan has no quota. If the quota is really used up, the provider
     # refuses the next message.
     if sender.quota:
         lefts.append(sender.quota - (connection.scalar(_coming_messages) or 0))
-    return max(0, min(lefts)) if lefts else None
+    return max(0, min(lefts))
 
 
 _is_message = _rows.channel == Channel.MESSAGING

@@ -18,7 +18,6 @@ import sqlalchemy as sa
 from app.core.database import db_time
 from app.core.database.prepared import PreparedStatement, generic
 from app.core.database.session import autocommit, db, unit_of_work
-from app.core.settings import settings
 from app.identity.notification_settings import DeliveryPreferences, delivery_preferences_of
 from app.notifications.delivery import groups
 from app.notifications.delivery.sealing import Words
@@ -185,7 +184,7 @@ def claim(queue: str, channel: str, which: PreparedStatement = OLDEST) -> Claime
     In the same transaction, claim the other deliveries that are sent in the same message, see `groups`. If at least
     `POISON_CRASHES` workers have died while they sent the delivery, claim only this delivery.
     """
-    is_grouped = settings.reminder_grouping and channel == Channel.MESSAGING
+    is_grouped = groups.IS_ON and channel == Channel.MESSAGING
     values = {"token": uuid.uuid4(), "is_grouped": is_grouped}
     with _transaction() if is_grouped else autocommit() as connection:
         rows = which.rows(connection, {**values, "of_queue": queue, "of_channel": channel})

@@ -1,4 +1,4 @@
-"""Groups: reminders to one person that are due within 60 seconds are sent as one message (`REMINDER_GROUPING`).
+"""Groups: reminders to one person that are due within 60 seconds are sent as one message.
 
 Each reminder has its own row in `deliveries`. A worker claims the first row of a group and then the other rows, called
 siblings. The worker sends one message for all rows, and stores the outcome in each row. A retry sends the same rows
@@ -17,6 +17,9 @@ import sqlalchemy as sa
 from app.core.database import db_time
 from app.core.settings import settings
 from app.notifications.models import DeliveryState, deliveries
+
+#: Whether reminders are grouped.
+IS_ON = False
 
 #: Limits on one message: number of rows, characters of one row's sentence, and characters of all sentences. A free text
 #: may have 4,096 characters, and a WhatsApp template 800. Every WhatsApp message must fit into a template, because a

@@ -55,9 +55,7 @@ def format_of(kind: str, words: Words, *, is_open: bool, as_template: bool = Fal
     if name is None:
         raise NeedsTemplateError
     ids = [button.id for button in buttons]
-    template = Template(
-        name, settings.whatsapp_template_language, _parameters(text, parts), ids, code=parts.get("code")
-    )
+    template = Template(name, _parameters(text, parts), ids, code=parts.get("code"))
     return MessageFormat(text, template=template)
 
 

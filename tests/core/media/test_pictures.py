@@ -42,7 +42,8 @@ def endpoint(object_store: str, monkeypatch: pytest.MonkeyPatch) -> str:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    client = boto3.client("s3", endpoint_url=object_store)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", object_store)
+    client = boto3.client("s3")
     client.create_bucket(Bucket=BUCKET)
     client.close()
     return object_store
@@ -53,7 +54,8 @@ def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Flask]:
     """Yield an application that has pictures, but no database and no queue."""
     env = {"ENVIRONMENT": "testing", "MEDIA_ROOT": str(tmp_path / "media")}
     if request.param == "bucket":
-        env |= {"MEDIA_S3_BUCKET": BUCKET, "MEDIA_S3_ENDPOINT": request.getfixturevalue("endpoint")}
+        env |= {"MEDIA_S3_BUCKET": BUCKET}
+        request.getfixturevalue("endpoint")
     yield from _application(env)
 
 
@@ -244,8 +246,9 @@ def test_a_media_root_that_is_a_file_raises_unavailable(folder: Flask) -> None:
     assert folder.test_client().get("/media/" + "0" * 32 + ".webp").status_code in (404, 503)
 
 
-def test_an_unreachable_object_store_is_reported_as_unavailable(endpoint: str, tmp_path: Path) -> None:
-    env = {"ENVIRONMENT": "testing", "MEDIA_S3_BUCKET": BUCKET, "MEDIA_S3_ENDPOINT": "http://127.0.0.1:9"}
+def test_an_unreachable_object_store_is_reported_as_unavailable(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    env = {"ENVIRONMENT": "testing", "MEDIA_S3_BUCKET": BUCKET}
     for app in _application(env):
         with pytest.raises(Unavailable), unit_of_work():
             pictures.save(BytesIO(plain()))
@@ -254,16 +257,19 @@ def test_an_unreachable_object_store_is_reported_as_unavailable(endpoint: str, t
         assert answer.headers["Retry-After"]
 
 
-def test_a_connection_lost_while_reading_a_picture_raises_unavailable(endpoint: str) -> None:
+def test_a_connection_lost_while_reading_a_picture_raises_unavailable(
+    endpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with raw(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nRIFF") as server:
-        env = {"ENVIRONMENT": "testing", "MEDIA_S3_BUCKET": BUCKET, "MEDIA_S3_ENDPOINT": server.url}
+        monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
+        env = {"ENVIRONMENT": "testing", "MEDIA_S3_BUCKET": BUCKET}
         for _ in _application(env):
             with pytest.raises(Unavailable):
                 pictures.get("0" * 32 + ".webp")
 
 
 def test_a_missing_bucket_raises_unavailable(endpoint: str) -> None:
-    env = {"ENVIRONMENT": "testing", "MEDIA_S3_BUCKET": "nobody-made-it", "MEDIA_S3_ENDPOINT": endpoint}
+    env = {"ENVIRONMENT": "testing", "MEDIA_S3_BUCKET": "nobody-made-it"}
     for _ in _application(env):
         with pytest.raises(Unavailable), unit_of_work():
             pictures.save(BytesIO(plain()))
@@ -271,7 +277,7 @@ def test_a_missing_bucket_raises_unavailable(endpoint: str) -> None:
 
 def test_a_paginated_bucket_list_is_read_completely(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storage, "NAMES_A_CALL", 2)
-    env = {"ENVIRONMENT": "testing", "MEDIA_S3_BUCKET": BUCKET, "MEDIA_S3_ENDPOINT": endpoint}
+    env = {"ENVIRONMENT": "testing", "MEDIA_S3_BUCKET": BUCKET}
     for app in _application(env):
         client = app.extensions["media"].client
         for number in range(5):

@@ -116,14 +116,18 @@ def test_the_paid_quota_is_reserved_for_reminders_first(committed: Flask, sim: S
     assert sorted(states(rows)) == [DeliveryState.PENDING, DeliveryState.SENT]
 
 
-def test_without_a_provider_limit_broadcasts_have_no_budget(committed: Flask, sim: Server, whatsapp: Configure) -> None:
+def test_without_a_provider_limit_the_setting_limits_broadcasts(
+    committed: Flask, sim: Server, whatsapp: Configure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = replace(committed.extensions["config"], broadcast_per_day=2)
+    monkeypatch.setitem(committed.extensions, "config", config)
     senders.check()
     warm()
     rows = news(3)
     broadcast_jobs.keep_limits()
-    assert pace().budget is None
+    assert pace().budget == 2
     jobs.drain("bulk")
-    assert states(rows) == [DeliveryState.SENT] * 3
+    assert sorted(states(rows)) == [DeliveryState.PENDING, DeliveryState.SENT, DeliveryState.SENT]
 
 
 # --- a new number -----------------------------------------------------------------------------------------------------

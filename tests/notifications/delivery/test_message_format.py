@@ -42,7 +42,7 @@ def whatsapp(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> C
 
     def configure(**settings: str) -> None:
         config = config_for_tests(**sim.messaging.whatsapp_env(), **settings)
-        names = ("messaging_provider", "whatsapp_templates", "whatsapp_template_language", "whatsapp_app_secret")
+        names = ("messaging_provider", "whatsapp_templates", "whatsapp_app_secret")
         monkeypatch.setitem(
             real_app.extensions,
             "config",
@@ -91,7 +91,7 @@ def test_a_phone_code_is_sent_in_a_template_that_contains_only_the_code(
 def test_a_message_outside_24_hours_is_sent_as_the_template_of_its_kind(
     committed: Flask, sim: Server, whatsapp: Configure
 ) -> None:
-    whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}', WHATSAPP_TEMPLATE_LANGUAGE="id")
+    whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
     user = committed_user()
     wrote(user.phone or "", OUTSIDE)
     add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
@@ -137,11 +137,10 @@ def test_without_a_template_the_delivery_fails_and_is_counted(
     assert 'deliveries_total{channel="messaging",outcome="needs_template"} 1.0' in page
 
 
-@pytest.mark.parametrize("settings", [{}, {"WHATSAPP_TEMPLATE_LANGUAGE": "en"}])
 def test_without_template_settings_messages_are_sent_as_texts_after_24_hours(
-    committed: Flask, sim: Server, whatsapp: Configure, settings: dict[str, str]
+    committed: Flask, sim: Server, whatsapp: Configure
 ) -> None:
-    whatsapp(**settings)
+    whatsapp()
     user = committed_user()
     wrote(user.phone or "", timedelta(days=30))
     add(user_id=user.id, target=None, kind="reminder", words=REMINDER)

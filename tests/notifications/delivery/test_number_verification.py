@@ -17,7 +17,7 @@ from app.identity.models import User
 from app.notifications import jobs
 from app.notifications.broadcasts import fan_out
 from app.notifications.broadcasts import service as broadcasts
-from app.notifications.delivery import number_verification
+from app.notifications.delivery import groups, number_verification
 from app.notifications.models import About, Broadcast, Channel, Delivery, DeliveryState
 from app.pengingat.caregiving import alerts
 from app.pengingat.ledger import stock, upcoming
@@ -148,8 +148,7 @@ def test_grouped_reminders_to_an_unverified_number_have_the_same_outcome(
     messages: int,
 ) -> None:
     mode(name)
-    config = replace(committed.extensions["config"], reminder_grouping=True)
-    monkeypatch.setitem(committed.extensions, "config", config)
+    monkeypatch.setattr(groups, "IS_ON", True)
     user_id, due_at = person(is_proven=False), db_time.now() - timedelta(seconds=5)
     rows = []
     for n in range(2):

@@ -1,4 +1,4 @@
-"""Fixtures for grouped reminders (`REMINDER_GROUPING=on`): several medicines of one person that are due now."""
+"""Fixtures for grouped reminders (`groups.IS_ON`): several medicines of one person that are due now."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 from flask import Flask
 
 from app.core.database.session import unit_of_work
+from app.notifications.delivery import groups
 from app.providers import messaging as provider
 from dev.simulators import Server
 from tests.helpers.apps import config_for_tests
@@ -18,7 +19,8 @@ from tests.pengingat.groups.medicines import ADDRESS, ALL, answer, medicine, sen
 @pytest.fixture
 def grouping(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
     """Turn on the grouping of reminders and the web links in messages. Send messages to a simulated provider."""
-    config = replace(real_app.extensions["config"], reminder_grouping=True, public_url=ADDRESS)
+    monkeypatch.setattr(groups, "IS_ON", True)
+    config = replace(real_app.extensions["config"], public_url=ADDRESS)
     monkeypatch.setitem(real_app.extensions, "config", config)
     monkeypatch.setitem(real_app.extensions, "messenger", provider.make(config_for_tests(**sim.messaging.env())))
     return sim

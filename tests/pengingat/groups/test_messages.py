@@ -56,11 +56,10 @@ def test_pushes_are_not_grouped(grouping: Server, three: list[int]) -> None:
     assert db.session.scalar(fan_outs.where(Delivery.state.in_(["sent", "claimed"]))) == 3
 
 
-def test_without_the_setting_each_reminder_is_sent_separately(
+def test_without_grouping_each_reminder_is_sent_separately(
     grouping: Server, three: list[int], committed: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = replace(committed.extensions["config"], reminder_grouping=False)
-    monkeypatch.setitem(committed.extensions, "config", config)
+    monkeypatch.setattr(groups, "IS_ON", False)
     outbox_jobs.drain("urgent")
     assert sorted(map(named, sent(grouping))) == [["Amlodipin"], ["Metformin"], ["Simvastatin"]]
 
