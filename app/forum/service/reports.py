@@ -29,7 +29,10 @@ FALSE_WITHIN = timedelta(days=30)
 
 
 def report(kind: PostType, post_id: int, data: Loaded, caller: Caller) -> tuple[ForumReport, bool]:
-    """Record a report of a post. Return the caller's report of this post and whether it is new."""
+    """Record a report of a post. Return the caller's report of this post and whether it is new.
+
+    A report opens a decided case only if the author changed the post since, or somebody may harm themselves.
+    """
     post = posts.lock(kind, post_id)
     if post.user_id == caller.id:
         raise Conflict("Ini tulisan Anda sendiri.", code="own_post")
@@ -43,7 +46,8 @@ def report(kind: PostType, post_id: int, data: Loaded, caller: Caller) -> tuple[
     )
     own = sa.select(ForumReport).where(ForumReport.case_id == case.id, ForumReport.reporter_id == caller.id)
     reported = db.session.scalars(own).one()
-    if new_id is not None or (is_self_harm and not case.is_urgent):
+    is_settled = case.decided_at is not None and post.updated_at <= case.decided_at
+    if (is_self_harm and not case.is_urgent) or (new_id is not None and (is_self_harm or not is_settled)):
         cases.request_review(case, is_new=is_new_case, is_urgent=is_self_harm)
     if new_id is None:
         return reported, False
