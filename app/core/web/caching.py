@@ -1,6 +1,6 @@
 """HTTP caching of public reads, with the headers `Cache-Control` and `ETag`.
 
-A route declares its caching next to its access rule. Only a 200 or 404 response to a request without a token may be
+A route declares its caching next to its access rule. Only a 200 response to a request without a token may be
 cached. All other responses have `no-store` (see `app.core.web.request`). The service itself caches no responses.
 """
 
@@ -11,11 +11,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TypeVar
 
-from flask import after_this_request, request
+from flask import request
 from werkzeug import Response
 from werkzeug.http import parse_etags
-
-from app.core.errors import NotFound
 
 View = TypeVar("View", bound=Callable[..., object])
 
@@ -44,12 +42,7 @@ class Caching:
         @wraps(view)
         def call(*args: object, **kwargs: object) -> Response:
             environ = request.environ
-            try:
-                response = view(*args, **kwargs)
-            except NotFound:
-                if "HTTP_AUTHORIZATION" not in environ:
-                    after_this_request(self._keep_absence)
-                raise
+            response = view(*args, **kwargs)
             if "HTTP_AUTHORIZATION" in environ or response.status_code != 200:
                 return response
             etag = hash_of(response.get_data())
@@ -60,14 +53,6 @@ class Caching:
             return response
 
         return call
-
-    def _keep_absence(self, response: Response) -> Response:
-        """Let caches store a 404, but without `stale-while-revalidate`.
-
-        The 404 must immediately replace the cached copy of a deleted record.
-        """
-        response.headers["Cache-Control"] = f"public, max-age={self.max_age_s}"
-        return response
 
 
 def cached(max_age_s: int, *, stale_if_error_s: int = TEN_MINUTES_S) -> Callable[[View], View]:

@@ -129,14 +129,3 @@ def test_a_large_response_is_cached_completely(edge: Edge, thread: str) -> None:
     edge.service.body = bytes(range(256)) * 8000
     assert [edge.get(thread).content == edge.service.body for _ in range(2)] == [True, True]
     assert len(edge.service.asked) == 1
-
-
-def test_without_the_service_an_expired_404_is_used_and_not_an_older_200(edge: Edge, thread: str) -> None:
-    edge.service.headers = lasting(1, while_fetching=1, if_error=1000)
-    grow_old(edge.get(thread), 3)
-    edge.service.status, edge.service.headers = 404, {"Cache-Control": "public, max-age=1"}
-    gone = edge.get(thread)
-    assert gone.status_code == 404
-    grow_old(gone, 3)
-    with edge.without_service():
-        assert edge.get(thread).status_code == 404
