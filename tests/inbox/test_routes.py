@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from app.core.web.parsing import MAX_JSON_BYTES
 from tests.helpers.client import Client, assert_error
 from tests.inbox.bodies import fonnte_message, heard, message, post_fonnte, post_whatsapp, sign, status, whatsapp
 from tests.inbox.phones import FONNTE_TOKEN, VERIFY_TOKEN, rows
 
 GOOD = whatsapp(heard(messages=[message()], statuses=[status()]))
+#: Maximum bytes of a webhook body.
+LIMIT = 4 * 1024 * 1024
 BROKEN = [b"", b"{", b"nonsense", b"\xff\xfe", b"[" * 5000, b'{"a": NaN}']
 
 
@@ -55,11 +58,16 @@ class TestReceiveWhatsapp:
 
     @pytest.mark.parametrize("kind", ["application/json", "application/x-www-form-urlencoded", "multipart/form-data"])
     def test_an_oversized_body_is_413_for_every_content_type(self, provider: Client, kind: str) -> None:
-        big = b" " * (MAX_JSON_BYTES + 1)
+        big = b" " * (LIMIT + 1)
         response = provider.post(
             "/webhooks/whatsapp", data=big, content_type=kind, headers={"X-Hub-Signature-256": sign(big)}
         )
         assert_error(response, 413, "payload_too_large")
+
+    def test_a_body_of_four_megabytes_is_stored(self, provider: Client) -> None:
+        raw = json.dumps(GOOD).encode()
+        assert post_whatsapp(provider, raw + b" " * (LIMIT - len(raw))).status_code == 200
+        assert len(rows()) == 2
 
 
 class Fonnte:
@@ -79,6 +87,12 @@ class Fonnte:
     def test_invalid_json_is_400(self, provider: Client, raw: bytes) -> None:
         path = f"/webhooks/fonnte/{FONNTE_TOKEN}/{self.event}"
         assert_error(provider.post(path, data=raw, content_type="application/json"), 400, "invalid_json")
+
+    @pytest.mark.parametrize("kind", ["application/json", "multipart/form-data"])
+    def test_a_body_of_up_to_four_megabytes_is_read(self, provider: Client, kind: str) -> None:
+        path, big = f"/webhooks/fonnte/{FONNTE_TOKEN}/{self.event}", b" " * LIMIT
+        assert_error(provider.post(path, data=big, content_type=kind), 400, "invalid_json")
+        assert_error(provider.post(path, data=big + b" ", content_type=kind), 413, "payload_too_large")
 
 
 class TestReceiveFonnteMessage(Fonnte):
