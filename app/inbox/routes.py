@@ -8,19 +8,21 @@ from __future__ import annotations
 from flask import Response, request
 
 from app.core.web.blueprint import Blueprint, MessageSchema
-from app.core.web.parsing import MAX_JSON_BYTES
 from app.identity.access import public
 from app.inbox import schemas, service
 from app.providers import webhooks
 
 bp = Blueprint("inbox", __name__, description="Webhooks of messaging providers, and the service's number")
 
+#: Maximum bytes of a webhook body. Meta sends up to 3 MB in one body after an outage.
+MAX_WEBHOOK_BYTES = 4 * 1024 * 1024
+
 TAKEN = {"message": "Diterima."}
 
 
 def _body() -> bytes:
-    """Return the raw body, because the provider signs it. The size limit of JSON bodies applies to any content type."""
-    request.max_content_length = MAX_JSON_BYTES
+    """Return the raw body, because the provider signs it. The size limit applies to any content type."""
+    request.max_content_length = MAX_WEBHOOK_BYTES
     return request.get_data()
 
 
