@@ -156,13 +156,13 @@ def written(
 ) -> dict[str, Any]:
     """Return the webhook body of a message, a pressed button or a file from a person.
 
-    `about` is the message that the person quotes or reacts to. `text` is the caption of a file, or the emoji of a
-    reaction.
+    `about` is the message that the person quotes, reacts to or edits. `text` is the caption of a file, or the emoji of
+    a reaction.
     """
     if wire == "fonnte":
         return _fonnte_message(number, sender, text, kind)
     message = {"from": sender, "id": f"wamid.in.{number}", "timestamp": f"{time.time():.0f}"}
-    if about and kind != "reaction":
+    if about and kind not in ("reaction", "edit"):
         message |= {"context": {"from": DEVICE, "id": about}}
     message |= _whatsapp_part("interactive" if pressed else kind, text, pressed, about)
     contacts = [{"wa_id": sender, "profile": {"name": "Somebody"}}]
@@ -176,6 +176,7 @@ def _whatsapp_part(kind: str, text: str, pressed: str, about: str) -> dict[str, 
         "interactive": {"type": "button_reply", "button_reply": {"id": pressed, "title": text}},
         # The body of a removed reaction has no emoji.
         "reaction": {"message_id": about, **({"emoji": text} if text else {})},
+        "edit": {"original_message_id": about, "message": {"type": "text", "text": {"body": text}}},
         "location": {"latitude": -6.2, "longitude": 106.8},
     }
     file = {"mime_type": MIME_TYPES.get(kind, ""), "sha256": "c2hhMjU2", "id": "1003383421387256"}
@@ -183,7 +184,7 @@ def _whatsapp_part(kind: str, text: str, pressed: str, about: str) -> dict[str, 
 
 
 def _fonnte_message(number: int, sender: str, text: str, kind: str) -> dict[str, Any]:
-    """Return a webhook body of Fonnte, which has no quoted messages and no reactions."""
+    """Return a webhook body of Fonnte, which has no quoted messages, reactions or edits."""
     message = {
         "device": DEVICE, "sender": sender, "message": text or "non-text message", "name": "Somebody",
         "timestamp": int(time.time()), "inboxid": number,

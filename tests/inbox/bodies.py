@@ -95,6 +95,39 @@ WHATSAPP_KINDS: dict[str, tuple[dict[str, Any], str, dict[str, str]]] = {
         {"type": "location"},
     ),
     "contacts": ({"type": "contacts", "contacts": [{"name": {"formatted_name": "Budi"}}]}, "", {"type": "contacts"}),
+    "edited": (
+        {
+            "type": "edit",
+            "edit": {"original_message_id": "wamid.in.7", "message": {"type": "text", "text": {"body": "belum"}}},
+        },
+        "belum",
+        {"type": "text", "edited": "wamid.in.7"},
+    ),
+    "edited, with a quote": (
+        {
+            "type": "edit",
+            "edit": {
+                "original_message_id": "wamid.in.7",
+                "message": {"context": {"id": "wamid.7"}, "type": "text", "text": {"body": "belum"}},
+            },
+        },
+        "belum",
+        {"type": "text", "edited": "wamid.in.7", "about": "wamid.7"},
+    ),
+    "edited caption": (
+        {
+            "type": "edit",
+            "edit": {"original_message_id": "wamid.in.7", "message": {"type": "image", "image": {"caption": "belum"}}},
+        },
+        "belum",
+        {"type": "image", "edited": "wamid.in.7"},
+    ),
+    "edited, without the new message": (
+        {"type": "edit", "edit": {"original_message_id": "wamid.in.7"}},
+        "",
+        {"type": "edit", "edited": "wamid.in.7"},
+    ),
+    "revoked": ({"type": "revoke", "revoke": {"original_message_id": "wamid.in.7"}}, "", {"type": "revoke"}),
     "not passed on": ({"type": "unsupported", "errors": [{"code": 131051}]}, "", {"type": "unsupported"}),
 }
 

@@ -42,8 +42,9 @@ class Phone:
     def __init__(self, number: str) -> None:
         self.number = number
 
-    def write(self, text: str, **payload: str) -> Said:
-        row_id = self.send(text, **payload)
+    def write(self, text: str, *, ref: str | None = None, **payload: str) -> Said:
+        """Send a message and handle it. `ref` is the provider's id of the message, or of the message that it edits."""
+        row_id = self.send(text, ref=ref, **payload)
         jobs.handle()
         db.session.expire_all()
         row = db.session.get_one(Inbound, row_id)
@@ -52,10 +53,10 @@ class Phone:
         assert all((answer.target, answer.user_id) == (self.number, None) for answer in answers)
         return Said(row.outcome, next((str(words_of(answer)["text"]) for answer in answers), None))
 
-    def send(self, text: str, **payload: str) -> int:
+    def send(self, text: str, *, ref: str | None = None, **payload: str) -> int:
         values = {"provider": "test", "event_key": f"phone:{next(_numbers)}", "kind": InboundKind.MESSAGE}
         with unit_of_work():
-            row = Inbound(phone=self.number, text=text, payload={"type": "text", **payload}, **values)
+            row = Inbound(phone=self.number, text=text, ref=ref, payload={"type": "text", **payload}, **values)
             db.session.add(row)
             db.session.flush()
             return row.id

@@ -36,7 +36,7 @@ OUTCOMES = {
     "sticker": "answered:only text",
     "place": "answered:only text",
     "contacts": "answered:only text",
-    "not passed on": "silent",
+    "not passed on": "ignored",
 }
 FONNTE_OUTCOMES = {
     "text": "answered:done",

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import pytest
+import sqlalchemy as sa
 
+from app.core.database.session import db
 from app.inbox import texts
+from app.notifications.senders.models import PhoneNumber
+from tests.helpers.client import Client
 from tests.inbox.phones import Phone, age
 from tests.inbox.reminders import Sent, state
 
@@ -49,3 +53,22 @@ def test_a_media_caption_is_read_as_an_answer(phone: Phone, sent: Sent, kind: st
     (row,) = sent("Metformin")
     assert phone.write("sudah diminum", type=kind).outcome == "answered:done"
     assert state(row) == "done"
+
+
+@pytest.mark.parametrize(
+    "kind", ["unsupported", "system", "ephemeral", "request_welcome", "revoke", "revoked", "edit", "order", "new", ""]
+)
+def test_an_event_that_no_person_wrote_is_ignored(phone: Phone, sent: Sent, kind: str) -> None:
+    (row,) = sent("Metformin")
+    said = phone.write("", type=kind)
+    assert (said.outcome, said.text) == ("ignored", None)
+    assert state(row) == "pending"
+
+
+def test_an_event_of_an_unknown_number_is_ignored(siti: Client) -> None:
+    assert Phone("+6281299999999").write("", type="system").outcome == "ignored"
+
+
+def test_an_event_that_no_person_wrote_does_not_count_as_a_message(phone: Phone) -> None:
+    phone.write("", type="system")
+    assert db.session.scalars(sa.select(PhoneNumber.last_inbound_at)).all() in ([], [None])
