@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
@@ -20,12 +20,14 @@ from app.forum.service import crisis
 from app.identity import notification_settings
 from app.identity.consents import ConsentSource
 from app.identity.models import PHONE_IS_PROVEN, User
-from app.inbox import limits, reading, texts
+from app.inbox import edits, limits, reading, texts
+from app.inbox.jobs import IGNORED
 from app.inbox.reading import Context, Meaning, Word
 from app.notifications.messages import message_user
 from app.notifications.models import Inbound, InboundKind, inbound
 from app.notifications.senders import numbers
 from app.pengingat.ledger.schemas import QuickAnswer
+from app.pengingat.ledger.statements import Row
 from app.pengingat.one_tap import message_answers
 from app.pengingat.one_tap.links import AnswerTargets
 from app.pengingat.one_tap.message_answers import Conversation
@@ -45,13 +47,15 @@ OF_NUMBERS = frozenset({Word.VERIFY, Word.MOVE, Word.RESET, Word.WRONG_NUMBER})
 
 NO_NUMBER, UNKNOWN_SENDER = "no number", "unknown sender"
 #: Outcomes of messages that the service does not answer.
-SILENT, REACTION, COURTESY = "silent", "reaction", "courtesy"
+REACTION, COURTESY = "reaction", "courtesy"
+#: Outcome of an edit that has the same meaning as the earlier version of the message.
+UNCHANGED = "unchanged"
 RESET = "reset"
-#: WhatsApp's message types without content. `system` reports, for example, that the sender has changed the phone
-#: number. `unsupported` reports, for example, that the sender has edited a message.
-OF_WHATSAPP = frozenset({"system", "unsupported"})
 #: Message types that contain only text.
 WORDS = frozenset({"text", "button", "interactive"})
+#: Types of messages that people send without text. The last type is Fonnte's. Other types without text are events that
+#: no person wrote. For example, `system` reports that a person has changed the phone number.
+MEDIA = frozenset({"audio", "voice", "image", "video", "sticker", "document", "location", "contacts", "media"})
 #: Meanings of a message that answers a reminder. The service records such an answer.
 RECORDING = frozenset({Word.DONE, Word.SKIP, Word.SNOOZE})
 #: Key in the payload of a message without text. The value contains the ids of the reminders that were open when the
@@ -83,12 +87,16 @@ class MessageReply:
 
     outcome: str
     text: str | None
+    #: Rows of the ledger whose answer this message recorded.
+    recorded: tuple[Row, ...] = ()
 
 
 def handle(row: Inbound) -> str:
     """Apply a message and answer it. Return the outcome, which the caller stores with the message."""
     if row.phone is None:
         return NO_NUMBER
+    if not row.text and row.payload.get("type") not in WORDS | MEDIA | {"reaction"}:
+        return IGNORED
     numbers.record_message(row.phone, _said_at(row))
     sender, asked = _sender(row.phone, _wrote_at(row)), Conversation()
     budget = limits.budget(row.phone)
@@ -96,10 +104,42 @@ def handle(row: Inbound) -> str:
     # Answer danger first, because an error below must not prevent the answer. An unknown sender gets help in a crisis.
     if danger == limits.CRISIS or (danger == limits.EMERGENCY and sender):
         return _send_answer(row, row.phone, _help(danger, sender), budget)
+    earlier, is_taken_back = edits.earlier_version(row), False
+    if earlier and edits.is_outdated(row, earlier):
+        return IGNORED
     if sender:
-        asked = message_answers.read(sender.user_id, wrote_at=sender.wrote_at, quoted=_quoted(row))
+        asked = _read(row, sender, earlier)
+    if sender and earlier:
+        if _meaning(row, asked) == _meaning(earlier, asked):
+            edits.inherit(row, earlier)
+            return UNCHANGED
+        if is_taken_back := edits.take_back(sender.user_id, earlier):
+            asked = replace(_read(row, sender, earlier), undoable=())  # no other answer is taken back too
     reply = _apply(row, row.phone, sender, asked, budget)
-    return _send_answer(row, row.phone, reply, budget) if reply else UNKNOWN_SENDER
+    if reply is None:
+        return UNKNOWN_SENDER
+    if is_taken_back and (reply.text is None or reply.outcome == Word.NOT_YET):
+        reply = MessageReply("undo", texts.UNDONE)
+    edits.remember(row, _quoted(row) or (_quoted(earlier) if earlier else None), asked.meant, reply.recorded)
+    return _send_answer(row, row.phone, reply, budget)
+
+
+def _read(row: Inbound, sender: MessageAuthor, earlier: Inbound | None) -> Conversation:
+    """Return the reminders that a message may answer. An edit is about those of the earlier version."""
+    if earlier is None:
+        return message_answers.read(sender.user_id, wrote_at=sender.wrote_at, quoted=_quoted(row))
+    return message_answers.read(
+        sender.user_id,
+        wrote_at=_wrote_at(earlier),
+        quoted=_quoted(row) or _quoted(earlier),
+        about=edits.meant(earlier),
+    )
+
+
+def _meaning(row: Inbound, asked: Conversation) -> Meaning:
+    """Return the meaning of a message without the number of its words."""
+    meaning = reading.read(row.text or "", _context(asked), str(row.payload.get("pressed", "")))
+    return replace(meaning, is_alone=False)
 
 
 def _apply(
@@ -125,11 +165,9 @@ def _apply(
     if meaning.word is Word.RESET:
         return _reset(sender, may_send=budget.allows(RESET))
     kind = str(row.payload.get("type", ""))
-    if kind in OF_WHATSAPP:
-        return MessageReply(SILENT, None)
     if kind == "reaction":
         return _react(row, sender, asked)
-    if kind not in WORDS and not row.text:
+    if kind in MEDIA and not row.text:
         return _ask_for_words(row, asked)
     return _act(sender, meaning, asked)
 
@@ -251,16 +289,20 @@ def _answer(
     data: QuickAnswer,
     say: Callable[[str, AnswerTargets], str],
 ) -> MessageReply:
+    times: Sequence[message_answers.RemindedTime] = ()
     try:
         with db.session.begin_nested():  # an error rolls back all changes of this answer
             if meaning.token:
                 answered = message_answers.answer_button(sender.user_id, meaning.token, data)
             else:
                 ids = asked.named(meaning.numbers) if meaning.numbers else meaning.ids
-                answered = message_answers.answer(asked.times(ids, data.status), data)
+                times = asked.times(ids, data.status)
+                answered = message_answers.answer(times, data)
     except AppError as refusal:  # the error's message is written for users
         return MessageReply(f"refused {refusal.code}", refusal.message)
-    return MessageReply(data.status, say(sender.name, answered))
+    before = {time.row.id: time.row.answered_at for time in times}
+    news = (row for row in answered.occurrences if row.answered_at != before.get(row.id))
+    return MessageReply(data.status, say(sender.name, answered), tuple(news))
 
 
 def _undo(times: Sequence[message_answers.RemindedTime]) -> MessageReply:

@@ -108,7 +108,14 @@ def _message(message: Mapping[str, object]) -> WebhookEvent | None:
     ref, kind = _text(message.get("id")), _text(message.get("type"))
     if not ref or message.get("group_id"):
         return None
-    part, about = message.get(kind), _text(_get(message.get("context"), "id"))
+    key, edited, content = _key("wa", ref), "", message
+    if kind == "edit":  # all versions of a message have the id of the first version as `ref`
+        edited = _text(_get(message.get("edit"), "original_message_id"))
+        key, ref = _key("wa", "edit", ref, _text(message.get("timestamp"))), edited or ref
+        inner = _get(message.get("edit"), "message")
+        content = inner if isinstance(inner, dict) else {}
+        kind = _text(content.get("type")) or kind
+    part, about = content.get(kind), _text(_get(content.get("context"), "id"))
     pressed, words = "", ""
     if kind == "text":
         words = _text(_get(part, "body"), MAX_TEXT)
@@ -121,9 +128,10 @@ def _message(message: Mapping[str, object]) -> WebhookEvent | None:
         about, words = _text(_get(part, "message_id")), _text(_get(part, "emoji"))
     else:
         words = _text(_get(part, "caption"), MAX_TEXT)
-    payload = {"type": kind, "pressed": pressed, "about": about, "at": _moment(message.get("timestamp"))}
+    at = _moment(message.get("timestamp"))
+    payload = {"type": kind, "pressed": pressed, "about": about, "edited": edited, "at": at}
     filled = {name: value for name, value in payload.items() if value}
-    return WebhookEvent(WHATSAPP, _key("wa", ref), "message", _phone(message.get("from")), words, ref, filled)
+    return WebhookEvent(WHATSAPP, key, "message", _phone(message.get("from")), words, ref, filled)
 
 
 def _status(status: Mapping[str, object]) -> WebhookEvent | None:

@@ -5,7 +5,7 @@ The module finds the reminders that a person's message can answer. An occurrence
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -150,6 +150,9 @@ class SentMessage:
     sent_at: datetime
     refs: frozenset[str]
 
+    def has_any(self, ids: Collection[int]) -> bool:
+        return any(time.row.id in ids for time in self.times)
+
     def has(self, state: OccurrenceState) -> bool:
         return any(time.row.state == state for time in self.times)
 
@@ -202,10 +205,13 @@ class Conversation:
         raise NothingAsked
 
 
-def read(user_id: int, *, wrote_at: datetime | None = None, quoted: str | None = None) -> Conversation:
+def read(
+    user_id: int, *, wrote_at: datetime | None = None, quoted: str | None = None, about: Collection[int] = ()
+) -> Conversation:
     """Return the occurrences that a message from this person can answer.
 
-    `wrote_at` is the time of the message, by default now. `quoted` is the provider's id of the quoted message.
+    `wrote_at` is the time of the message, by default now. `quoted` is the provider's id of the quoted message. `about`
+    are ids of occurrences. The answer is then about the message with one of these occurrences, if there is one.
     """
     now = db_time.now()
     messages, aside = _messages(user_id, now, wrote_at or now)
@@ -214,11 +220,23 @@ def read(user_id: int, *, wrote_at: datetime | None = None, quoted: str | None =
             return replace(_conversation(found, found.times, now, newer=(), others=(), aside=()), is_quoted=True)
         if (was_reminder := _was_reminder(user_id, quoted)) is not None:
             return Conversation(is_too_old=was_reminder, is_elsewhere=not was_reminder)
-    message = _last(messages)
+    message = next((each for each in messages if each.has_any(about)), None) or _last(messages)
     if message is None:
         return Conversation()
     meant = [*message.times, *_others_of_its_minute(message, aside)]
     return _conversation(message, meant, now, newer=messages, others=messages, aside=aside)
+
+
+def list_answered(user_id: int, answered_at: Mapping[int, datetime]) -> list[RemindedTime]:
+    """Return the occurrences with these ids whose answer was given at this time. Other answers are left out."""
+    now = db_time.now()
+    messages, aside = _messages(user_id, now, now)
+    times = {time.row.id: time for time in (*(time for message in messages for time in message.times), *aside)}
+    return [
+        time
+        for id_, time in times.items()
+        if id_ in answered_at and _is_answered(time) and time.row.answered_at == answered_at[id_]
+    ]
 
 
 def answer(times: Sequence[RemindedTime], data: QuickAnswer) -> AnswerTargets:
