@@ -17,7 +17,8 @@ PHONE = "+6281234567890"
 
 COMMON = [passwords.DEMO, "123456", "password", "Password123", "QWERTY123", "bismillah", "indonesia"]
 REPEATED = ["aaaaaa", "      ", "abcabc", "121212"]
-OWN = ["siti.aminah", "Siti.Aminah", "081234567890", "6281234567890", "+62 812-3456-7890", "81234567890", "34567890"]
+OWN = ["siti.aminah", "Siti.Aminah", "081234567890", "6281234567890", "+62 812-3456-7890", "81234567890", "34567890",
+       "\u202a0812\u20113456\u20117890\u202c"]  # fmt: skip
 GOOD = ["baru123", "kucing-hitam-7", "s1t1.aminah", "081234567891", "siti.aminah!", "aaaaab", "Melati & Kenanga"]
 
 

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
+import re
 
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db
 from app.identity import credentials, phones
+from app.identity.models import User
+from app.notifications.models import Delivery
+from tests.accounts.registration import SITI
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import PASSWORD, make_user
+from tests.helpers.factories import PASSWORD, make_admin, make_user
 
 #: Texts that contain a number and something else. They are not valid phone numbers.
 NO_NUMBERS = ["siti081311112222", "<b>081311112222", "081311112222 ext. 5", "tel:081311112222", "081311112222;ext=5",
@@ -16,6 +23,62 @@ NO_NUMBERS = ["siti081311112222", "<b>081311112222", "081311112222 ext. 5", "tel
 @pytest.mark.parametrize("text", ["081311112222", "+62 813-1111-2222", "(0813) 1111.2222", "62 (0)813 1111 2222"])
 def test_a_phone_number_with_spaces_and_punctuation_is_normalised(text: str) -> None:
     assert phones.normalise(text) == "+6281311112222"
+
+
+#: Numbers as contact lists and chats copy them: with invisible characters, other dashes and other blanks.
+PASTED = [f"{mark}0813-1111-2222{mark}" for mark in (
+    "\u200b", "\u200c", "\u200d", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c", "\u202d", "\u202e", "\u2060",
+    "\u2066", "\u2067", "\u2068", "\u2069", "\ufeff", "\ufe0e", "\ufe0f", "\u00ad", "\u061c",
+)]  # fmt: skip
+PASTED += [f"0813{dash}1111{dash}2222" for dash in "\u2010\u2011\u2012\u2013\u2014\u2015\ufe58\ufe63\uff0d\u2212"]
+PASTED += [
+    "\u202a+62\u00a0813\u20111111\u20112222\u202c",
+    "\u2068 0813\u202f1111\u20092222 \u2069",
+    "0\ufe0f81311112222",
+]
+
+
+@pytest.mark.parametrize("text", PASTED)
+def test_a_pasted_phone_number_is_normalised(text: str) -> None:
+    assert phones.normalise(text) == "+6281311112222"
+
+
+@pytest.mark.parametrize("text", PASTED)
+def test_a_pasted_phone_number_is_stored_without_what_nobody_can_see(client: Client, text: str) -> None:
+    user = make_user()
+    assert client.as_(user).put("/profile", {"nomor_hp": text}).status_code == 200
+    assert user.phone == "+6281311112222"
+    assert re.fullmatch(r"[0-9+ -]+", str(user.nomor_hp))
+    assert user.nomor_hp == str(user.nomor_hp).strip()
+
+
+def test_a_pasted_phone_number_logs_in_and_resets_the_password(client: Client) -> None:
+    make_user(nomor_hp="081311112222", password=PASSWORD)
+    pasted = "\u202a+62 813\u20111111\u20112222\u202c"
+    assert client.post("/login", {"username": pasted, "password": PASSWORD}).status_code == 200
+    assert client.get("/send-verification-code", query_string={"phone": pasted}).status_code == 200
+    targets = db.session.scalars(sa.select(Delivery.target).filter_by(kind="password_reset")).all()
+    assert targets == ["+6281311112222"]
+
+
+def test_a_pasted_phone_number_registers(client: Client) -> None:
+    response = client.post("/register", {**SITI, "nomor_hp": "\u2068081311112222\u2069"})
+    assert response.status_code == 201, response.text
+    assert db.session.scalars(sa.select(User.nomor_hp).filter_by(phone="+6281311112222")).one() == "081311112222"
+
+
+@pytest.mark.parametrize("q", ["\u202a0813-1111-2222\u202c", "0813\u20111111", "0813 1111 2222", "+62 813 1111 2222"])
+def test_an_administrator_finds_a_person_by_a_pasted_phone_number(admin: Client, q: str) -> None:
+    make_user(username="siti", nomor_hp="0813-1111-2222")
+    make_user(username="budi", nomor_hp="081999999999")
+    assert [row["username"] for row in admin.get("/admins/users", query_string={"q": q}).json] == ["siti"]
+
+
+@pytest.mark.parametrize("q", ["\u202a0813-1111-2222\u202c", "0813\u20111111"])
+def test_the_list_of_administrators_finds_a_pasted_phone_number(superadmin: Client, q: str) -> None:
+    make_admin(username="rina2", nomor_hp="0813-1111-2222")
+    rows = superadmin.get("/admins", query_string={"q": q}).json
+    assert [row["username"] for row in rows] == ["rina2"]
 
 
 @pytest.mark.parametrize("text", NO_NUMBERS)
