@@ -52,7 +52,7 @@ def problem(password: str, *, username: str, phone: str | None) -> str | None:
 def _is_part_of(phone: str | None, password: str) -> bool:
     """Return whether the password is the person's phone number, or the last digits of this number."""
     digits = re.sub(r"\D", "", password).lstrip("0")
-    return bool(phone and digits and phones.WRITTEN.fullmatch(password) and phone.endswith(digits))
+    return bool(phone and digits and phones.is_written_as_number(password) and phone.endswith(digits))
 
 
 @cache

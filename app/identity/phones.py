@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 import phonenumbers
 
@@ -12,7 +13,32 @@ REGION = "ID"
 
 #: Allowed characters of a number. `normalise` checks them itself, because the library ignores text before the first
 #: digit.
-WRITTEN = re.compile(r"[0-9 \u00a0\t+().-]+")
+_WRITTEN = re.compile(r"[0-9 \t+().-]+")
+#: Invisible characters that select how the character before them looks.
+_VARIATION_SELECTORS = frozenset(map(chr, range(0xFE00, 0xFE10)))
+_MINUS = "\u2212"
+
+
+def visible(text: str) -> str:
+    """Return the text of a number without invisible characters, and with plain blanks and hyphens.
+
+    Contact lists and chats copy numbers with such characters, for example with marks of the writing direction.
+    """
+    return "".join(map(_visible, text)).strip(" ")
+
+
+def _visible(character: str) -> str:
+    category = unicodedata.category(character)
+    if category == "Cf" or character in _VARIATION_SELECTORS:
+        return ""
+    if category == "Zs":
+        return " "
+    return "-" if category == "Pd" or character == _MINUS else character
+
+
+def is_written_as_number(text: str) -> bool:
+    """Return whether a text has only the characters of a phone number. The number may be incomplete."""
+    return _WRITTEN.fullmatch(visible(text)) is not None
 
 
 def normalise(text: str) -> str | None:
@@ -20,7 +46,8 @@ def normalise(text: str) -> str | None:
 
     Return None if the text is not a valid phone number.
     """
-    if not WRITTEN.fullmatch(text):
+    text = visible(text)
+    if not _WRITTEN.fullmatch(text):
         return None
     # If a text starts with 62, first try 62 as the country code. Such a text may also be a valid number without a
     # country code.
@@ -34,6 +61,13 @@ def normalise(text: str) -> str | None:
         if phonenumbers.is_valid_number(number):
             return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
     return None
+
+
+def notations(text: str) -> list[str]:
+    """Return the texts that find a person by this search text. A part of a number, or a number, has several."""
+    if not is_written_as_number(text):
+        return [text]
+    return list(dict.fromkeys([visible(text), normalise(text) or visible(text)]))
 
 
 def country_problem(phone: str) -> str | None:

@@ -163,6 +163,9 @@ class PhoneNumber(fields.String):
             },
         )
 
+    def _deserialize(self, value: object, *args: object, **kwargs: object) -> str:
+        return phones.visible(super()._deserialize(value, *args, **kwargs))
+
 
 class Nik(fields.String):
     """A NIK of 16 digits.

@@ -13,6 +13,7 @@ from app.core.database.session import db, get_locked_or_404, get_or_404, map_con
 from app.core.errors import AppError, Conflict, Forbidden, NotFound, ValidationFailed
 from app.core.media import pictures
 from app.core.web.fields import Loaded
+from app.core.web.pagination import containing
 from app.identity import (
     aliases,
     consents,
@@ -25,7 +26,7 @@ from app.identity import (
     sessions,
 )
 from app.identity.consents import ConsentSource, Purpose
-from app.identity.models import PHONE_IS_PROVEN, Role, RoleName, User, user_roles
+from app.identity.models import PHONE_IS_PROVEN, SEARCHED, Role, RoleName, User, user_roles
 from app.identity.roles import roles_named
 from app.identity.sessions import Caller
 
@@ -159,6 +160,12 @@ def _assign(user: User, columns: dict[str, object], data: Loaded) -> None:
             user.accepts_broadcasts = accepted
         elif user.accepts_broadcasts is False:
             user.preferences = preferences.with_broadcasts(data["preferences"], accepted=False)
+
+
+def matches(q: str) -> sa.ColumnElement[bool]:
+    """Return a condition for people whose name, username, e-mail or phone number contains `q`."""
+    columns = [getattr(User, name) for name in SEARCHED]
+    return sa.or_(*(containing(text, *columns) for text in phones.notations(q)))
 
 
 def _set_phone(user: User, nomor_hp: str | None) -> None:

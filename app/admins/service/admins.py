@@ -12,10 +12,10 @@ from app.admins.service.users import with_last_seen
 from app.core.database.session import db
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.web.fields import Loaded
-from app.core.web.pagination import Listing, Search, containing, paginate
+from app.core.web.pagination import Listing, Search, paginate
 from app.forum.service import toggles
 from app.identity import access_log, audit, own_password, second_factor, sessions, usernames, users
-from app.identity.models import PRIVILEGED, SEARCHED, RoleName, User
+from app.identity.models import PRIVILEGED, RoleName, User
 from app.identity.roles import check_may_promote, keep_last_admin, roles_named
 from app.identity.sessions import Caller
 from app.personal_data import service as personal_data
@@ -28,7 +28,7 @@ def list_all(search: Search, by: Caller) -> Listing[User]:
     """Return all users with the role admin, newest first."""
     query = users.with_role(RoleName.ADMIN).options(with_last_seen())
     if search.q:
-        query = query.where(containing(search.q, *(getattr(User, name) for name in SEARCHED)))
+        query = query.where(users.matches(search.q))
     listing = paginate(query, search.page)
     access_log.record_today(by, [row.id for row in listing.rows], access_log.AccessAction.LISTED)
     return listing

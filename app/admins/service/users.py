@@ -14,9 +14,9 @@ from app.admins.service.reminders import missed_every_day
 from app.core.database.session import db
 from app.core.errors import Forbidden
 from app.core.web.fields import Loaded
-from app.core.web.pagination import Listing, containing, count_all
+from app.core.web.pagination import Listing, count_all
 from app.identity import access_log, audit, dependents, sessions, users
-from app.identity.models import SEARCHED, LoginSession, RoleName, User
+from app.identity.models import LoginSession, RoleName, User
 from app.identity.sessions import Caller
 from app.logs.models import ActivityLog
 from app.roles import service as roles
@@ -117,8 +117,7 @@ def free_phone(user_id: int, reason: str, by: Caller) -> User:
 def _conditions(search: UserSearch) -> list[sa.ColumnElement[bool]]:
     conditions: list[sa.ColumnElement[bool]] = []
     if search.q:
-        searched = [getattr(User, name) for name in SEARCHED]
-        conditions.append(containing(search.q, *searched))
+        conditions.append(users.matches(search.q))
     if search.is_verified is not None:
         conditions.append(User.is_verified.is_(search.is_verified))
     if search.province is not None:
