@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -153,4 +154,49 @@ def test_concurrent_duplicate_webhooks_are_stored_once(committed: Flask, live: F
 
     with ThreadPoolExecutor(10) as pool:
         assert list(pool.map(tell, range(100))) == [200] * 100
+    assert len(rows()) == 1
+
+
+# --- other numbers of the same application --------------------------------------------------------------------------
+
+
+def number(phone_number_id: str | None, **value: Any) -> dict[str, Any]:
+    metadata = {} if phone_number_id is None else {"metadata": {"phone_number_id": phone_number_id}}
+    return {"field": "messages", "value": {**metadata, **value}}
+
+
+@pytest.fixture
+def ours(live: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Configure 100200300400 as the id of the service's own number."""
+    config = replace(live.extensions["config"], messaging_sender_id="100200300400")
+    monkeypatch.setitem(live.extensions, "config", config)
+
+
+@pytest.mark.usefixtures("ours")
+def test_messages_and_receipts_of_another_number_are_dropped(provider: Client) -> None:
+    events = {"messages": [message()], "statuses": [status()]}
+    assert post_whatsapp(provider, whatsapp(number("999", **events))).status_code == 200
+    assert rows() == []
+    preference = {"user_preferences": [{"wa_id": "6281200000001", "value": "stop"}]}
+    other = {"field": "user_preferences", "value": {"metadata": {"phone_number_id": "999"}, **preference}}
+    post_whatsapp(provider, whatsapp(other))
+    assert rows() == []
+
+
+@pytest.mark.usefixtures("ours")
+@pytest.mark.parametrize("phone_number_id", ["100200300400", "", None])
+def test_events_of_our_number_or_of_an_unnamed_number_are_stored(provider: Client, phone_number_id: str | None) -> None:
+    post_whatsapp(provider, whatsapp(number(phone_number_id, messages=[message()], statuses=[status()])))
+    assert [row.kind for row in rows()] == ["message", "receipt"]
+
+
+@pytest.mark.usefixtures("ours")
+def test_one_body_may_have_events_of_several_numbers(provider: Client) -> None:
+    changes = [number("999", messages=[message("A")]), number("100200300400", messages=[message("B")])]
+    post_whatsapp(provider, whatsapp(*changes))
+    assert [row.text for row in rows()] == ["B"]
+
+
+def test_without_a_configured_number_id_all_events_are_stored(provider: Client) -> None:
+    post_whatsapp(provider, whatsapp(number("999", messages=[message()])))
     assert len(rows()) == 1
