@@ -66,7 +66,7 @@ def take_whatsapp(body: bytes, signature: str | None) -> None:
         raise NotFound(NOT_FOUND, code="route_not_found")
     if not webhooks.is_signed(body, signature, settings.whatsapp_app_secret):
         raise Forbidden(NOT_PROVEN)
-    keep(webhooks.read_whatsapp(_parsed(body)))
+    keep(webhooks.read_whatsapp(_parsed(body), settings.messaging_sender_id))
 
 
 def take_fonnte(token: str, body: bytes, read: Reader) -> None:

@@ -86,11 +86,17 @@ def parse(body: bytes) -> object:
 # --- WhatsApp -------------------------------------------------------------------------------------------------------
 
 
-def read_whatsapp(body: object) -> Iterator[WebhookEvent]:
-    """Yield the events of one webhook body."""
+def read_whatsapp(body: object, own_id: str | None = None) -> Iterator[WebhookEvent]:
+    """Yield the events of one webhook body. Skip those of a phone number id other than `own_id`.
+
+    An application at Meta may have several phone numbers, and all have the same webhook.
+    """
     for entry in _dicts(_get(body, "entry")):
         for change in _dicts(entry.get("changes")):
-            yield from _read_change(_text(change.get("field")), change.get("value"), entry.get("time"))
+            value = change.get("value")
+            number_id = _text(_get(_get(value, "metadata"), "phone_number_id"))
+            if not number_id or own_id in (None, number_id):
+                yield from _read_change(_text(change.get("field")), value, entry.get("time"))
 
 
 def _read_change(name: str, value: object, at: object) -> Iterator[WebhookEvent]:

@@ -16,10 +16,9 @@ from dev.simulators import messaging_refusals, webhooks
 from dev.simulators.base import Refusals, Simulator
 from dev.simulators.messages import read_content
 from dev.simulators.messaging_refusals import fonnte_refusal, whatsapp_error
-from dev.simulators.senders import INVALID, Fate, Sender, fonnte_state, whatsapp_change, whatsapp_failure
+from dev.simulators.senders import INVALID, SENDER_ID, Fate, Sender, fonnte_state, whatsapp_change, whatsapp_failure
 
 TOKEN = "simulated-messaging-token"
-SENDER_ID = "100200300400"
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+#: WhatsApp's id of the phone number.
+SENDER_ID = "100200300400"
 #: State in Fonnte's webhook for a message that fails because of `fail_later`.
 INVALID = "invalid"
 
@@ -91,7 +93,8 @@ def whatsapp_failure(ref: str, target: str, callback: str | None, code: str) -> 
 
 
 def whatsapp_change(name: str, value: dict[str, Any]) -> dict[str, Any]:
-    change = {"field": name, "value": value}
+    metadata = {"metadata": {"phone_number_id": SENDER_ID}} if name == "messages" else {}
+    change = {"field": name, "value": {**metadata, **value}}
     return {"object": "whatsapp_business_account", "entry": [{"id": "1", "time": 1774000000, "changes": [change]}]}
 
 

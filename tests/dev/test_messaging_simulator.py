@@ -9,7 +9,8 @@ import pytest
 import requests
 
 from dev.simulators import Server
-from dev.simulators.messaging import SENDER_ID, TOKEN
+from dev.simulators.messaging import TOKEN
+from dev.simulators.senders import SENDER_ID
 from dev.stack.waiting import PATIENCE_S
 
 
