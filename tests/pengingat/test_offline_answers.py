@@ -102,6 +102,30 @@ def test_an_offline_answer_given_before_an_undo_is_not_recorded(dose: Reminder) 
     assert dose.say("done", due_at="2026-03-03T00:00:00Z").json["state"] == "done"
 
 
+def test_an_offline_answer_can_be_undone_for_a_day_after_it_came(dose: Reminder, moment: Time) -> None:
+    moment.move(days=2)
+    dose.say("done", due_at=DUE_AT, answered_at=THEN)
+    moment.move(hours=23, minutes=59)
+    assert dose.say("undo").json["due_at"] == DUE_AT
+    assert (ledger()[0], left(dose)) == ("02 12:00 1 missed", 10)
+    dose.say("skipped", due_at=DUE_AT, answered_at=THEN)
+    assert_error(dose.say("undo"), 409, "nothing_to_undo")  # the answer is older than the undo, so it does not count
+
+
+def test_an_offline_answer_cannot_be_undone_a_day_after_it_came(dose: Reminder, moment: Time) -> None:
+    dose.say("done", due_at=DUE_AT, answered_at=THEN)
+    moment.move(hours=24)
+    assert_error(dose.say("undo", due_at=DUE_AT), 409, "nothing_to_undo")
+
+
+def test_undo_takes_back_the_answer_that_came_last(dose: Reminder, moment: Time) -> None:
+    dose.say("done", due_at="2026-03-03T00:00:00Z")
+    moment.move(minutes=1)
+    dose.say("done", due_at=DUE_AT, answered_at=THEN)
+    assert dose.say("undo").json["due_at"] == DUE_AT
+    assert dose.say("undo").json["due_at"] == "2026-03-03T00:00:00Z"
+
+
 def test_an_answered_at_up_to_two_minutes_in_the_future_is_accepted(dose: Reminder, moment: Time) -> None:
     due_at = "2026-03-03T00:00:00Z"
     assert_error(dose.say("done", due_at=due_at, answered_at="2026-03-03T02:02:01Z"), 400, field="answered_at")
