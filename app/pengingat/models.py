@@ -182,6 +182,9 @@ class Occurrence(Base, Created):
     state: Mapped[str] = mapped_column(server_default=OccurrenceState.PENDING)
     answered_at: Mapped[datetime | None]
     answered_via: Mapped[str | None]
+    recorded_at: Mapped[datetime | None] = mapped_column(
+        comment="when the latest answer came, after answered_at if it was given offline; null: at answered_at"
+    )
     undone_at: Mapped[datetime | None] = mapped_column(
         comment="when the latest answer was undone; answers given before this time are ignored"
     )

@@ -155,7 +155,13 @@ def _unanswered(pengingat: Pengingat, row: Row, now: datetime) -> Row:
     state = OccurrenceState.PENDING if now < due_at + LATE else OccurrenceState.MISSED
     taken = stock.take(pengingat, row, state)
     return row._replace(
-        state=state, answered_at=None, answered_via=None, undone_at=now, stock_deducted=taken, note=None
+        state=state,
+        answered_at=None,
+        answered_via=None,
+        recorded_at=None,
+        undone_at=now,
+        stock_deducted=taken,
+        note=None,
     )
 
 
@@ -263,6 +269,7 @@ def record(
             state=state,
             answered_at=at or held.now,
             answered_via=via,
+            recorded_at=held.now,
             stock_deducted=stock.take(held.of(row), row, state),
             note=note or row.note,
         )
@@ -336,6 +343,7 @@ def _reopen(held: LockedReminders, pengingat: Pengingat) -> None:
             state=OccurrenceState.PENDING,
             answered_at=None,
             answered_via=None,
+            recorded_at=None,
             undone_at=held.now,
             snoozed_until=None,
             stock_deducted=stock.take(pengingat, row, OccurrenceState.PENDING),

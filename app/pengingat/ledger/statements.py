@@ -123,6 +123,7 @@ class Row(NamedTuple):
     state: str
     answered_at: datetime | None
     answered_via: str | None
+    recorded_at: datetime | None
     undone_at: datetime | None
     snoozed_until: datetime | None
     snoozes: int
@@ -226,14 +227,15 @@ def may_become(
 
 
 def may_be_undone(row: Row | Occurrence, now: datetime) -> bool:
-    """Return whether a row has an answer that was given in the last 24 hours."""
-    if row.state not in (OccurrenceState.DONE, OccurrenceState.SKIPPED) or row.answered_at is None:
+    """Return whether a row has an answer that reached the service in the last 24 hours."""
+    came_at = row.recorded_at or row.answered_at
+    if row.state not in (OccurrenceState.DONE, OccurrenceState.SKIPPED) or came_at is None:
         return False
-    return row.answered_at > now - CHANGEABLE
+    return came_at > now - CHANGEABLE
 
 
 def last_answered(reminder_id: int, now: datetime, second: datetime | None, slot: str | None) -> Row | None:
-    """Return the row with the latest answer to this reminder. Return None if no answer can be taken back any more.
+    """Return the row of the answer to this reminder that came last. Return None if none can be taken back any more.
 
     If `second` is set, search only rows due in this second. If `slot` is set, search only rows of this slot.
     """
@@ -242,15 +244,19 @@ def last_answered(reminder_id: int, now: datetime, second: datetime | None, slot
         which += [_rows.due_at >= second, _rows.due_at < second + timedelta(seconds=1)]
     if slot:
         which.append(_rows.slot == slot)
-    last = sa.select(*COLUMNS).where(*which, _rows.answered_at > now - CHANGEABLE)
-    found = db.session.execute(last.order_by(_rows.answered_at.desc(), _rows.due_at.desc(), _rows.id).limit(1)).first()
+    came_at = sa.func.coalesce(_rows.recorded_at, _rows.answered_at)
+    last = sa.select(*COLUMNS).where(*which, came_at > now - CHANGEABLE)
+    found = db.session.execute(last.order_by(came_at.desc(), _rows.due_at.desc(), _rows.id).limit(1)).first()
     return Row(*found) if found else None
 
 
 #: Columns of a reminder that an answer may change.
 _FOLLOWING = ("done_from", "done_until", "details")
 #: Columns of an occurrence that an answer may change.
-_CHANGED = ("state", "answered_at", "answered_via", "undone_at", "snoozed_until", "snoozes", "stock_deducted", "note")
+_CHANGED = (
+    *("state", "answered_at", "answered_via", "recorded_at", "undone_at"),
+    *("snoozed_until", "snoozes", "stock_deducted", "note"),
+)
 
 
 def _changing() -> PreparedStatement:
