@@ -9,14 +9,18 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import count
 from math import inf
 
 import pytest
 from flask import Flask
 from limits import parse
+from psycopg2.errors import DeadlockDetected
 from redis import Redis
+from sqlalchemy.exc import OperationalError
 
 from app import create_app
+from app.accounts import service as accounts
 from app.core.errors import NotFound, TooManyRequests
 from app.core.jobs.redis import WEB, connect
 from app.core.web.rate_limits import AWAY_S, RateLimits, limit
@@ -216,3 +220,18 @@ def test_two_applications_in_one_process_count_separately(app: Flask, client: Cl
 def test_without_rate_limits_nothing_is_counted(app: Flask, client: Client) -> None:
     assert [client.post("/auth/check-username", {}).status_code for _ in range(61)] == [400] * 61
     assert not app.extensions["redis"].keys("LIMITS:*")
+
+
+def test_a_request_that_is_retried_after_a_deadlock_counts_once(
+    client: Client, limited: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check, calls = accounts.check_username, count(1)
+
+    def deadlocked_at_first(username: str) -> object:
+        if next(calls) % 2:
+            raise OperationalError("SELECT", {}, DeadlockDetected())
+        return check(username)
+
+    monkeypatch.setattr(accounts, "check_username", deadlocked_at_first)
+    codes = [client.post("/auth/check-username", {"username": "siti"}).status_code for _ in range(61)]
+    assert codes == [200] * 60 + [429]
