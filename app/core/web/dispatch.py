@@ -18,6 +18,7 @@ from werkzeug import Response
 
 from app.core import errors
 from app.core.database.session import unit_of_work
+from app.core.web import rate_limits
 
 logger = logging.getLogger(__name__)
 
@@ -94,6 +95,7 @@ def _serve(
     else:
         return response
     logger.warning("deadlock with another request: retrying")
+    rate_limits.start_retry()
     for upload in request.files.values():
         upload.stream.seek(0)
     return _serve(view, access, args, kwargs, repeats=repeats - 1)

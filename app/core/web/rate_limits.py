@@ -49,7 +49,15 @@ class RateLimits:
         self._pause_s = 0.0
 
     def hit(self, rate: RateLimitItem, *key: str) -> None:
-        """Count a call. Raise `TooManyRequests` if the limit for the time window is reached."""
+        """Count a call. Raise `TooManyRequests` if the limit for the time window is reached.
+
+        If the request is retried, do not count again what its first attempt has counted.
+        """
+        if has_request_context():
+            if (rate, key) in g.get("counted_before", ()):
+                g.counted_before.remove((rate, key))
+                return
+            g.setdefault("counted", []).append((rate, key))
         self._refuse_unless(MovingWindowRateLimiter.hit, rate, key)
 
     def test(self, rate: RateLimitItem, *key: str) -> None:
@@ -149,6 +157,11 @@ def limit(
         return limited  # type: ignore[return-value]  # same signature as the view
 
     return decorate
+
+
+def start_retry() -> None:
+    """Remember what the first attempt of this request has counted."""
+    g.counted_before = g.pop("counted", [])
 
 
 def are_enabled() -> bool:
