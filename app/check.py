@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
-from urllib.parse import urlsplit
 
 import sqlalchemy as sa
 from psycopg2.errors import UndefinedColumn, UndefinedTable
@@ -26,7 +25,6 @@ from app.core.jobs import queue
 from app.core.lib import local_time
 from app.core.media import pictures, storage
 from app.core.operations import health
-from app.core.operations.commands import first_line
 from app.core.settings import extensions, settings
 from app.identity.models import PRIVILEGED, Role, user_roles
 from app.notifications.delivery import metrics as delivery_metrics
@@ -35,7 +33,7 @@ from app.notifications.senders import report
 from app.privacy.service.delivery_labels import TITLES
 from app.providers import messaging
 from app.providers.http import ProviderError
-from config import Config, near_names, risks
+from config import near_names, risks
 
 Answer = TypeVar("Answer")
 
@@ -77,15 +75,14 @@ class NotReadyError(Exception):
 def findings(problems: list[str], env: Mapping[str, str]) -> Iterator[Finding]:
     """Run all checks in order. `problems` are the invalid settings from `Config.read(env)`."""
     wrong = {problem.partition(" ")[0] for problem in problems}
-    hide = _hiding()
     for item, (needed, check) in ITEMS.items():
         if unset := sorted(wrong.intersection(needed)):
             yield Finding(item, ready=False, todo=f"Needs {' and '.join(unset)}, see settings.")
             continue
         try:
-            finding = Finding(item, ready=True, todo=hide(check(problems, env)))
+            finding = Finding(item, ready=True, todo=check(problems, env))
         except Exception as error:  # noqa: BLE001  # an error in one item must not hide the others
-            finding = Finding(item, ready=False, todo=hide(_words(error)))
+            finding = Finding(item, ready=False, todo=_words(error))
         yield finding
 
 
@@ -97,41 +94,10 @@ def _words(error: Exception) -> str:
             return error.message
         case DBAPIError(orig=UndefinedTable() | UndefinedColumn()):
             return "Needs the migrations."
-        case DBAPIError():
-            return f"The database: {first_line(error.orig)}"
         case ProviderError():
-            return f"The provider: {error.words or error.reason}"
+            return f"The provider: {error.reason}"
         case _:
-            return f"{type(error).__name__}: {first_line(error)}"
-
-
-def _hiding() -> Callable[[str], str]:
-    """Return a function that replaces all secrets of the settings in a text.
-
-    Error messages of libraries may contain secrets.
-    """
-    config: Config = extensions()["config"]
-    secrets = {
-        text for spec in fields(config) if spec.metadata["secret"] for text in _texts(getattr(config, spec.name))
-    }
-
-    def hide(text: str) -> str:
-        for secret in secrets:
-            text = text.replace(secret, "***")
-        return text
-
-    return hide
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, tuple):
-        for each in value:
-            yield from _texts(each)
-    elif isinstance(value, str) and len(value) >= 8:
-        yield value
-        password = urlsplit(value).password
-        if password and len(password) >= 8:
-            yield password
+            return f"{type(getattr(error, 'orig', None) or error).__name__}."
 
 
 # --- the checks, one function for each item ---------------------------------------------------------------------------
@@ -202,7 +168,7 @@ def _sender(*_: object) -> str:
     if found is not None and found.problem is not None:
         raise NotReadyError(f"{settings.messaging_provider} says: {found.problem}")
     if problem := _if_reachable(report.problem):
-        raise NotReadyError(f"{problem}; mend it, then `flask messaging resume`.")
+        raise NotReadyError(f"{problem}; one message a minute is tried until it works.")
     return ""
 
 

@@ -20,64 +20,30 @@ from app.core.database.engines import keep_request_settings
 from app.core.database.session import unit_of_work
 from app.core.operations.backup import backup as make_backup
 from app.core.operations.backup import restore as restore_backup
-from app.core.operations.commands import PROBLEM, CommandGroup, Commands, FreeCommand, command
+from app.core.operations.commands import PROBLEM, CommandGroup, FreeCommand, command
 from app.core.operations.settings_table import env_example, markdown_table
-from app.core.settings import settings
 from app.emergency import service as emergency
-from app.forum import jobs as forum_jobs
 from app.forum import seed as forum_seed
-from app.identity import credentials, own_pictures, phones, second_factor
+from app.identity import credentials, second_factor
 from app.identity import jobs as identity_jobs
 from app.identity import users as people
 from app.identity.models import RoleName, User
 from app.identity.schemas import UserCreate
 from app.logs import jobs as log_jobs
 from app.notifications import jobs as notification_jobs
-from app.notifications.broadcasts import service as broadcasts
-from app.notifications.delivery import message_format, trial
 from app.notifications.delivery import metrics as delivery_metrics
-from app.notifications.models import Receipt
+from app.notifications.delivery import trial
 from app.notifications.senders import report as sender_report
-from app.notifications.senders import sender_status
-from app.pengingat import jobs as pengingat_jobs
 from app.personal_data import jobs as personal_data_jobs
 from app.providers import vapid
-from app.providers.http import ProviderError
 from app.roles import service as roles
-from app.superadmin.service import sql_roles
 from config import Config, environment
-
-PREAMBLE = """Commands of the health-support service, for those who run it.
-
-Settings come from the environment and from .env. On a server `deploy/flask` reads them from /etc/health/health.env.
-Begin with `flask check`. A command that fails says why in a sentence and has the exit code 1."""
-
-JOBS = {
-    "Install and update": ("keys", "settings", "db", "seed", "users", "check"),
-    "See how it goes": ("worker-health", "messaging", "broadcast"),
-    "Back up": ("backup", "restore"),
-    "Keep in order": ("nik", "media", "logs", "forum", "pengingat"),
-    "Grow": ("pooler", "sql-role"),
-    "Develop": ("run", "routes", "shell", "openapi", "demo"),
-}
 
 
 def init_app(app: Flask) -> None:
-    commands = Commands(PREAMBLE, JOBS)
-    setup = (users, nik, keys, seed, settings_table, sql_role, pooler, backup, restore, check)
-    for each in (
-        *app.cli.commands.values(),
-        *setup,
-        worker_health,
-        broadcast,
-        messaging,
-        logs,
-        pengingat,
-        forum,
-        media,
-    ):
-        commands.add_command(each)
-    app.cli = commands
+    setup = (seed, users, keys, settings_table, check, pooler)
+    for each in (*setup, worker_health, messaging, nik, backup, restore, logs):
+        app.cli.add_command(each)
 
 
 def seed_all() -> None:
@@ -196,49 +162,6 @@ def new_keys() -> None:
     click.echo(f"VAPID_PRIVATE_KEY={private}")
 
 
-# --- forum ----------------------------------------------------------------------------------------------------------
-
-forum = CommandGroup("forum", help="Maintenance of the forum.")
-
-
-@forum.command("repair")
-def repair_forum() -> None:
-    """Recount likes, saves, replies and threads in the forum, and correct wrong counters.
-
-    Normally no counter is wrong.
-    """
-    for table, count in forum_jobs.repair().items():
-        click.echo(f"{table}: {count} rows repaired.")
-
-
-media = CommandGroup("media", help="Maintenance of pictures.")
-
-
-@media.command("sweep")
-def sweep_pictures() -> None:
-    """Remove pictures that are older than a day and used by no record. A killed process leaves such pictures."""
-    with unit_of_work():
-        click.echo(f"{own_pictures.sweep()} pictures removed.")
-
-
-# --- the SQL console ------------------------------------------------------------------------------------------------
-
-sql_role = CommandGroup("sql-role", help="Database role that only the SQL console uses.")
-
-
-@sql_role.command("create")
-@click.option("--name", default="sql_console", help="Name of the role.")
-@click.option("--write", is_flag=True, help="Allow writing, except to the audit log.")
-def create_sql_role(name: str, *, write: bool) -> None:
-    """Create the database role of the SQL console, or change its password. Print the setting for the console.
-
-    Without --write the role can only read. It owns no table and cannot change the audit log.
-    """
-    with unit_of_work():
-        address = sql_roles.create(name, writes=write)
-    click.echo(f"SUPERADMIN_DATABASE_URL={address}")
-
-
 # --- data -----------------------------------------------------------------------------------------------------------
 
 
@@ -329,76 +252,14 @@ def worker_health() -> None:
     click.echo(" ".join(filter(None, ["Workers and clock are going, nothing is late.", sender_report.notice()])))
 
 
-broadcast = CommandGroup("broadcast", help="Broadcasts: pause, resume, status.")
-
-
-@broadcast.command("pause")
-def pause_broadcasts() -> None:
-    """Pause all broadcasts."""
-    with unit_of_work():
-        broadcasts.set_paused(True)
-    click.echo("Broadcasts are paused.")
-
-
-@broadcast.command("resume")
-def resume_broadcasts() -> None:
-    """Continue paused broadcasts."""
-    with unit_of_work():
-        broadcasts.set_paused(False)
-    click.echo("Broadcasts go out.")
-
-
-@broadcast.command("status")
-def broadcast_status() -> None:
-    """Print whether broadcasts are paused, and the progress of the last ten broadcasts."""
-    with unit_of_work():
-        click.echo("\n".join(broadcasts.status()))
-
-
-messaging = CommandGroup("messaging", help="Sender number of messages: status, resume, test.")
-
-
-@messaging.command("status")
-def messaging_status() -> None:
-    """Print the state of the service's phone number, as last reported by the provider."""
-    click.echo("\n".join(sender_report.status()))
-
-
-@messaging.command("resume")
-def resume_messaging() -> None:
-    """Resume sending of messages at once. If the provider refuses a message, sending stops again."""
-    sender_status.start()
-    click.echo("\n".join(sender_report.status()))
+messaging = CommandGroup("messaging", help="Messages to phone numbers: test.")
 
 
 @messaging.command("test")
 @click.argument("number")
 def test_messaging(number: str) -> None:
-    """Send one message to NUMBER. Print the provider's response, and the receipts that arrive within 30 seconds."""
-    phone = phones.normalise(number)
-    if phone is None or phones.country_problem(phone):
-        raise click.BadParameter("is no phone number of a country in MESSAGING_COUNTRIES", param_hint="NUMBER")
-    if sender_status.key() is None:
-        raise click.ClickException(sender_report.NOT_SENT)
-    try:
-        form = trial.form_for(phone)
-        ref = trial.send(phone, form)
-    except message_format.NeedsTemplateError:
-        raise click.ClickException(trial.NEEDS_TEMPLATE) from None
-    except ProviderError as error:
-        raise click.ClickException(f"{settings.messaging_provider} refused: {error.words or error.reason}") from None
-    template = f", as the template {form.template.name}" if form.template else ""
-    click.echo(f"{settings.messaging_provider} accepted it as {ref or 'no name'}{template}.")
-    if not settings.receives_messages or ref is None:
-        click.echo("No receipt will come, because no webhook is set.")
-        return
-    receipt = None
-    for receipt, code in trial.receipts(ref):
-        if receipt is Receipt.FAILED:
-            raise click.ClickException(f"{settings.messaging_provider} could not deliver it: {code or 'no reason'}")
-        click.echo(f"Receipt: {receipt}.")
-    if receipt is None:
-        click.echo(f"No receipt came within {trial.WAIT_S:.0f} seconds.")
+    """Send one message to NUMBER at once. Print the provider's response."""
+    click.echo(trial.send(number))
 
 
 logs = CommandGroup("logs", help="Activity logs.")
@@ -410,12 +271,3 @@ def prune_logs(days: int) -> None:
     """Delete old activity logs."""
     months, rows = log_jobs.prune(days)
     click.echo(f"{len(months)} whole months dropped, {rows} rows of the month in between deleted.")
-
-
-pengingat = CommandGroup("pengingat", help="Ledger of reminders.")
-
-
-@pengingat.command("compact")
-def compact_pengingat() -> None:
-    """Replace occurrences of reminders older than 400 days by sums per day. The scheduler does this every day."""
-    click.echo(f"{pengingat_jobs.compact()} occurrences summed up.")

@@ -72,6 +72,7 @@ PERIODIC = (
     Periodic(caregivers.delete_expired, every_s=3600),
     Periodic(identity.delete_old_idempotency_keys, every_s=3600),
     Periodic(identity.empty_old_sql, every_s=86400),
+    Periodic(identity.sweep_pictures, every_s=86400),
     Periodic(notifications.prune, every_s=3600),
     Periodic(notifications.take_back, every_s=20),
     Periodic(sender_jobs.check, every_s=60),

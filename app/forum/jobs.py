@@ -1,89 +1,22 @@
-"""Periodic jobs of the forum, and the repair of its counters.
+"""Periodic jobs of the forum.
 
 One job deletes old texts from moderation cases. Another job moves pictures that a killed process has not
 moved.
-
-`flask forum repair` corrects counters of likes, saves, replies and threads. Counters are wrong only after a bug.
-The command is safe under load, because it locks each row and counts again before it corrects the counter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import timedelta
 
 import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
 from app.core.media import pictures
-from app.forum.models import CaseState, ForumCase, ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
+from app.forum.models import CaseState, ForumCase, ForumReply, ForumThread
 
 #: Time for which a moderation case keeps the text of a post that a moderator deleted.
 #: Moderators need the text if the author asks for the reason.
 KEEP_DELETED = timedelta(days=180)
-
-CountedModel = type[ForumCategory] | type[ForumThread] | type[ForumReply]
-Counters = Mapping[str, sa.ScalarSelect[int]]
-
-
-def _count(
-    counted: type[ForumThread | ForumReply | ThreadMark | ReplyMark], *rules: sa.SQLColumnExpression[bool]
-) -> sa.ScalarSelect[int]:
-    return sa.select(sa.func.count()).select_from(counted).where(*rules).scalar_subquery()
-
-
-#: Queries that compute the correct value of each counter column.
-COUNTERS: Mapping[CountedModel, Counters] = {
-    ForumCategory: {
-        "threads_count": _count(
-            ForumThread, ForumThread.category_id == ForumCategory.id, ForumThread.hidden_reason.is_(None)
-        )
-    },
-    ForumThread: {
-        "likes_count": _count(ThreadMark, ThreadMark.thread_id == ForumThread.id, ThreadMark.is_liked),
-        "saves_count": _count(ThreadMark, ThreadMark.thread_id == ForumThread.id, ThreadMark.is_saved),
-        "replies_count": _count(
-            ForumReply,
-            ForumReply.thread_id == ForumThread.id,
-            ~ForumReply.is_deleted,
-            ForumReply.hidden_reason.is_(None),
-        ),
-    },
-    ForumReply: {
-        "likes_count": _count(ReplyMark, ReplyMark.reply_id == ForumReply.id, ReplyMark.is_liked),
-        "saves_count": _count(ReplyMark, ReplyMark.reply_id == ForumReply.id, ReplyMark.is_saved),
-    },
-}
-
-
-def repair() -> dict[str, int]:
-    """Correct wrong counters, one row per transaction. Return the number of corrected rows by table name."""
-    return {model.__tablename__: sum(_repair(model, id_) for id_ in _wrong_ids(model)) for model in COUNTERS}
-
-
-def _is_wrong(model: CountedModel) -> sa.ColumnElement[bool]:
-    return sa.or_(*(getattr(model, name) != count for name, count in COUNTERS[model].items()))
-
-
-def _wrong_ids(model: CountedModel) -> list[int]:
-    with unit_of_work():
-        db.session.execute(sa.text("SET LOCAL statement_timeout = 0"))
-        return list(db.session.scalars(sa.select(model.id).where(_is_wrong(model)).order_by(model.id)))
-
-
-def _repair(model: CountedModel, id_: int) -> bool:
-    with unit_of_work():
-        # Lock the row and count in separate statements. The second statement then counts all rows that other
-        # transactions committed before the lock.
-        db.session.execute(sa.select(model.id).where(model.id == id_).with_for_update(key_share=True))
-        repaired_id = db.session.scalar(
-            sa.update(model)
-            .where(model.id == id_, _is_wrong(model))
-            .values(COUNTERS[model])
-            .returning(model.id)
-            .execution_options(synchronize_session=False)
-        )
-    return repaired_id is not None
 
 
 def delete_old_case_texts() -> None:

@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.core.database.session import db, unit_of_work
 from app.core.web import idempotency
-from app.identity import audit, field_encryption, second_factor, sessions
+from app.identity import audit, field_encryption, own_pictures, second_factor, sessions
 from app.identity.models import User
 
 BATCH = 200
@@ -23,6 +23,12 @@ def delete_old_idempotency_keys() -> None:
     # The table belongs to `core`. The job is here, because `core` defines no periodic jobs.
     with unit_of_work():
         idempotency.delete_old()
+
+
+def sweep_pictures() -> None:
+    """Remove pictures that are older than a day and used by no record. A killed process leaves such pictures."""
+    with unit_of_work():
+        own_pictures.sweep()
 
 
 def empty_old_sql() -> None:

@@ -20,7 +20,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core.database.session import after_commit, db
 from app.core.media import storage
 from app.core.media.storage import Area
-from app.core.operations.backup import BackupError
+from app.core.operations.failures import OperatorError
 from app.core.settings import settings
 from app.identity.erasure import Posts
 from app.identity.models import LoginSession, User
@@ -59,9 +59,9 @@ def stored_names() -> set[str]:
 
 
 def check_keys() -> None:
-    """Raise `BackupError` if the key of a tombstone is not configured."""
+    """Raise `OperatorError` if the key of a tombstone is not configured."""
     if missing := {_key_of(name) for name in stored_names()} - dict(settings.nik_keys).keys():
-        raise BackupError(
+        raise OperatorError(
             f"Tombstones are of other keys ({', '.join(sorted(missing))}): with these in NIK_KEYS, the worker erases"
             " whom else the backup brought back"
         )

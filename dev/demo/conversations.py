@@ -14,9 +14,9 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.core.lib.local_time import now
-from app.forum.jobs import COUNTERS
 from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
 from app.identity.models import User
+from dev.counters import COUNTERS
 from dev.demo import crowd
 
 #: Threads: category, title, content.

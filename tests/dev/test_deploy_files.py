@@ -127,7 +127,7 @@ def test_postgres_sql_creates_the_role_and_limits_what_is_logged() -> None:
                 cursor.execute(f"SHOW {name}")
                 assert cursor.fetchone() == (value,)
             cursor.execute("SELECT rolcreaterole, rolsuper FROM pg_roles WHERE rolname = 'health_new'")
-            assert cursor.fetchone() == (True, False)
+            assert cursor.fetchone() == (False, False)
 
 
 def sample() -> dict[str, str]:

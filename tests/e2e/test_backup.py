@@ -12,7 +12,7 @@ from PIL import Image
 
 from app.core.database.session import unit_of_work
 from app.core.operations import backup
-from app.core.operations.backup import BackupError
+from app.core.operations.failures import OperatorError
 from dev import demo
 from dev.demo import people
 from dev.stack.processes import WebOnly
@@ -46,11 +46,11 @@ def test_a_restored_backup_serves_the_main_paths(
     assert pictures >= 1
     assert f"and {pictures} pictures" in backup.backup(folder)
     assert folder.stat().st_mode & 0o077 == 0
-    with pytest.raises(BackupError, match="is there already"):
+    with pytest.raises(OperatorError, match="is there already"):
         backup.backup(folder)
-    with pytest.raises(BackupError, match="not empty"):
+    with pytest.raises(OperatorError, match="not empty"):
         backup.restore(folder)
-    with pytest.raises(BackupError, match="no finished backup"):
+    with pytest.raises(OperatorError, match="no finished backup"):
         backup.restore(tmp_path / "elsewhere")
 
     there = tmp_path / "there"

@@ -15,12 +15,12 @@ from flask import Flask
 from app.core.database.session import autocommit, db, unit_of_work
 from app.core.errors import AppError
 from app.core.web.fields import Loaded
-from app.forum.jobs import repair
-from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
+from app.forum.models import ForumReply, ForumThread, ReplyMark, ThreadMark
 from app.forum.service import replies, threads, toggles
 from app.forum.service.posts import PostType
 from app.identity.models import SessionKind
 from app.identity.sessions import Caller
+from dev.counters import wrong_counters
 from tests.helpers.factories import make_user
 
 CLEAN = {"forum_categories": 0, "forum_threads": 0, "forum_replies": 0}
@@ -70,7 +70,7 @@ def test_concurrent_toggles_of_one_person_switch_on_and_off_equally(committed: F
     for toggle in (toggles.like, toggles.save):
         results = storm(committed, lambda _, toggle=toggle: tap(toggle, ForumThread, thread_id, people[1]), 200)
         assert (results.count(True), results.count(False)) == (100, 100)
-    assert repair() == CLEAN
+    assert wrong_counters() == CLEAN
     assert db.session.scalar(sa.select(ForumThread.likes_count)) == 0
 
 
@@ -100,7 +100,7 @@ def test_like_and_save_counters_are_correct_after_concurrent_toggles(committed: 
         for flag, counter in (("is_liked", "likes_count"), ("is_saved", "saves_count")):
             counted = db.session.scalar(sa.select(sa.func.count()).where(getattr(mark, flag)))
             assert db.session.scalar(sa.select(sa.func.sum(getattr(model, counter)))) == counted
-    assert repair() == CLEAN
+    assert wrong_counters() == CLEAN
 
 
 @pytest.mark.processes
@@ -131,26 +131,7 @@ def test_concurrent_writes_and_deletions_of_posts_cause_no_deadlock(committed: F
     results = storm(committed, work, 1000)
     refused = {result.code for result in results if isinstance(result, AppError)}
     assert refused <= {"not_found", "validation_error"}
-    assert repair() == CLEAN
+    assert wrong_counters() == CLEAN
     assert db.session.scalar(sa.select(sa.func.count(ForumThread.id))) == 3
     stubs = sa.select(sa.func.count()).where(ForumReply.is_deleted, ForumReply.likes_count > 0)
     assert db.session.scalar(stubs) == 0
-
-
-def test_repair_corrects_wrong_counters_and_a_second_repair_changes_nothing(
-    committed: Flask, people: list[Caller]
-) -> None:
-    thread_id = start_thread(people[0])
-    with unit_of_work():
-        reply_to(thread_id, people[1])
-    tap(toggles.like, ForumThread, thread_id, people[1])
-    with unit_of_work():
-        db.session.execute(sa.update(ForumThread).values(likes_count=7, replies_count=7))
-        db.session.execute(sa.update(ForumCategory).where(ForumCategory.id == 1).values(threads_count=7))
-        db.session.execute(sa.update(ForumReply).values(saves_count=7))
-    runner = committed.test_cli_runner()
-    said = runner.invoke(args=["forum", "repair"]).output
-    assert said.splitlines() == [f"{table}: 1 rows repaired." for table in CLEAN]
-    thread = db.session.get_one(ForumThread, thread_id)
-    assert (thread.likes_count, thread.replies_count) == (1, 1)
-    assert repair() == CLEAN

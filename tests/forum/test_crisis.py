@@ -11,11 +11,11 @@ from flask import Flask
 
 from app.core.database.session import db
 from app.forum import jobs
-from app.forum.jobs import repair
 from app.forum.models import ForumCase, ForumReply, ForumReport, ForumThread
 from app.forum.service import crisis, crisis_phrases
 from app.notifications.broadcasts import fan_out
 from app.notifications.models import Broadcast, Delivery
+from dev.counters import wrong_counters
 from tests.core.media.samples import plain
 from tests.forum.people import report_by_three
 from tests.forum.posts import cases, category_id, image_path, moderate, read_thread, write_reply, write_thread
@@ -199,7 +199,7 @@ def test_an_edit_with_a_crisis_phrase_unhides_a_post_hidden_by_reports(
     (case,) = cases(admin)
     assert (case["hidden_by"], case["state"], case["urgent"]) == (None, "open", True)
     assert db.session.scalars(sa.select(Broadcast.state)).all() == ["held" if noun == "threads" else "open"]
-    assert repair() == {"forum_categories": 0, "forum_threads": 0, "forum_replies": 0}
+    assert wrong_counters() == {"forum_categories": 0, "forum_threads": 0, "forum_replies": 0}
 
 
 def test_a_crisis_edit_does_not_unhide_a_post_hidden_by_a_moderator(

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
 from app.notifications.models import Channel, Delivery
@@ -258,7 +257,3 @@ def test_old_ledger_rows_are_compacted_into_daily_sums(siti: Client, moment: Tim
     (row,) = db.session.scalars(sa.select(OccurrenceDay))
     assert (row.due, row.done, row.skipped, row.missed, row.undelivered) == (4, 1, 1, 1, 1)
     assert (row.day, row.reminder_id, row.judul) == (date(2025, 1, 25), created["id"], "Obat diabetes")
-
-
-def test_the_compact_command_reports_the_number_of_occurrences(app: Flask) -> None:
-    assert app.test_cli_runner().invoke(args=["pengingat", "compact"]).output == "0 occurrences summed up.\n"

@@ -146,7 +146,7 @@ def test_a_role_that_can_grant_itself_program_execution_is_refused(
     response = boss.post(path, {"query": sql})
     assert not oldest.has_run_a_program
     assert_error(response, 503, "superuser_role")
-    for word in ("CREATEROLE", "flask sql-role create", "ALTER ROLE"):
+    for word in ("CREATEROLE", "deploy/sql-role.sql", "ALTER ROLE"):
         assert word in response.json["message"]
     assert_error(boss.post(path, {"query": "SELECT 1"}), 503, "superuser_role")
 

@@ -67,7 +67,7 @@ def _write(path: Path, columns: Sequence[Column], rows: sa.CursorResult[Any], ti
             _fill(sheet, columns, chain([first] if first else [], islice(waiting, SHEET_ROWS - 2)), formats)
 
 
-def _fill(sheet: Any, columns: Sequence[Column], rows: Iterator[Any], formats: dict[str, Any]) -> None:
+def _fill(sheet: Any, columns: Sequence[Column], rows: Iterator[Any], formats: dict[str, object]) -> None:
     for c, column in enumerate(columns):
         sheet.set_column(c, c, _width(column))
         sheet.write_string(0, c, _heading(column), formats["heading"])

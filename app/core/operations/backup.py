@@ -26,6 +26,7 @@ from app.core.errors import NotFound, Unavailable
 from app.core.lib import local_time
 from app.core.media import pictures, storage
 from app.core.media.storage import Area
+from app.core.operations.failures import OperatorError
 from app.core.settings import settings
 from config import environment
 
@@ -36,14 +37,10 @@ TOMBSTONES = "tombstones"
 MANIFEST = "manifest.json"
 
 
-class BackupError(Exception):
-    """A failed backup or restore. The message tells the operator the reason."""
-
-
 def backup(target: Path) -> str:
     """Write a backup into the new folder `target`. Return a summary for the operator."""
     if target.exists():
-        raise BackupError(f"{target} is there already; a backup never overwrites another")
+        raise OperatorError(f"{target} is there already; a backup never overwrites another")
     for store in (*_picture_stores().values(), storage.area(Area.TOMBSTONES)):
         _check(store)
     unfinished = target.with_name(f"{target.name}.unfinished")
@@ -75,11 +72,11 @@ def restore(source: Path) -> str:
     try:
         manifest = json.loads((source / MANIFEST).read_text())
     except FileNotFoundError:
-        raise BackupError(f"{source} is no finished backup: {MANIFEST} is not there") from None
+        raise OperatorError(f"{source} is no finished backup: {MANIFEST} is not there") from None
     with direct(UNLIMITED).connect() as connection:
         tables = sa.inspect(connection).get_table_names()
     if tables:
-        raise BackupError(f"the database is not empty ({len(tables)} tables): restore into a new one")
+        raise OperatorError(f"the database is not empty ({len(tables)} tables): restore into a new one")
     # Restore pictures before rows, so that every row finds its picture. Names are random, so pictures do not overwrite
     # others.
     for part, store in _picture_stores().items():
@@ -105,7 +102,7 @@ def _picture_stores() -> dict[str, storage.Store]:
 
 
 def _check(store: storage.Store) -> None:
-    """Raise `BackupError` if a file is unreadable. Call this before the dump, because the dump may take long."""
+    """Raise `OperatorError` if a file is unreadable. Call this before the dump, because the dump may take long."""
     if not isinstance(store, storage.FolderStore):
         return
     try:
@@ -116,7 +113,7 @@ def _check(store: storage.Store) -> None:
                 with suppress(FileNotFoundError):  # the file was deleted after it was listed
                     path.open("rb").close()
     except OSError as error:
-        raise BackupError(f"{error.filename} cannot be read: {error.strerror}") from None
+        raise OperatorError(f"{error.filename} cannot be read: {error.strerror}") from None
 
 
 def _copy(store: storage.Store, folder: Path) -> int:
@@ -129,7 +126,7 @@ def _copy(store: storage.Store, folder: Path) -> int:
         except NotFound:  # the file was deleted after it was listed
             continue
         except Unavailable as error:
-            raise BackupError(f"{name} cannot be read: {error.__cause__}") from None
+            raise OperatorError(f"{name} cannot be read: {error.__cause__}") from None
     return count
 
 
@@ -146,7 +143,7 @@ def _run(program: str, *arguments: str, source: BinaryIO | None = None, output: 
     """
     executable = shutil.which(program)
     if executable is None:
-        raise BackupError(f"{program} is not in PATH: install PostgreSQL's client programs, as new as the server")
+        raise OperatorError(f"{program} is not in PATH: install PostgreSQL's client programs, as new as the server")
     url = sa.make_url(settings.database_url)
     # this dialect function also handles several hosts with ports
     _, parameters = url.get_dialect()().create_connect_args(url)
@@ -169,7 +166,7 @@ def _run(program: str, *arguments: str, source: BinaryIO | None = None, output: 
         if process.returncode:
             errors.seek(0)
             message = errors.read().decode(errors="replace").strip()[-500:]
-            raise BackupError(f"{program} failed: {message}")
+            raise OperatorError(f"{program} failed: {message}")
 
 
 def _pass_on(process: subprocess.Popen[bytes], source: BinaryIO | None, output: BinaryIO | None) -> None:

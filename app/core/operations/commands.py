@@ -5,7 +5,7 @@ A failed command prints one sentence instead of a traceback. `--help` works with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,7 +18,7 @@ from redis.exceptions import RedisError
 from sqlalchemy.exc import DBAPIError
 
 from app.core.errors import AppError, ValidationFailed
-from app.core.operations.backup import BackupError
+from app.core.operations.failures import OperatorError
 
 #: Key in `app.extensions` for the reason why the settings could not be read.
 PROBLEM = "settings_problem"
@@ -47,41 +47,6 @@ class CommandGroup(AppGroup):
     command_class = Command
 
 
-class Commands(AppGroup):
-    """The commands of the service. `flask --help` lists them by task, after an introduction."""
-
-    def __init__(self, preamble: str, jobs: Mapping[str, Sequence[str]]) -> None:
-        super().__init__()
-        self.preamble, self.jobs = preamble, jobs
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the commands.
-
-        Flask also calls this to print the help of the root command. In this case, print our own help and exit. Flask
-        offers no other way to replace its help.
-        """
-        if ctx.parent is None and isinstance(ctx.command, click.Group) and not ctx.resilient_parsing:
-            click.echo(self._help(ctx, ctx.command))
-            raise SystemExit
-        return super().list_commands(ctx)
-
-    def _help(self, ctx: click.Context, root: click.Group) -> str:
-        formatter = ctx.make_formatter()
-        root.format_usage(ctx, formatter)
-        formatter.write_paragraph()
-        with formatter.indentation():
-            formatter.write_text(self.preamble)
-        named = {name for names in self.jobs.values() for name in names}
-        others = sorted({*self.commands, *root.commands} - named)
-        for job, names in {**self.jobs, "Other": others}.items():
-            commands = {name: self.commands.get(name) or root.commands.get(name) for name in names}
-            if rows := [(name, each.get_short_help_str(100)) for name, each in commands.items() if each]:
-                with formatter.section(job):
-                    formatter.write_dl(rows)
-        click.Command.format_options(root, ctx, formatter)
-        return formatter.getvalue().rstrip()
-
-
 def command(name: str, *, cls: type[Command] = Command) -> Callable[[Callable[..., None]], click.Command]:
     """Create a command of the class `Command` or a subclass, instead of click's class."""
     return click.command(name, cls=cls)
@@ -96,7 +61,7 @@ def errors_as_sentences() -> Iterator[None]:
         raise click.ClickException(error.message) from None
     except ValidationError as error:
         raise click.ClickException(ValidationFailed(error.messages_dict).message) from None
-    except BackupError as error:
+    except OperatorError as error:
         raise click.ClickException(str(error)) from None
     except DBAPIError as error:
         raise click.ClickException(f"The database: {first_line(error.orig)}") from None

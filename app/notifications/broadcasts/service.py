@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import timedelta
 
 import sqlalchemy as sa
@@ -136,45 +136,6 @@ def pace() -> BroadcastPace | None:
 
 def count(state: BroadcastState) -> int:
     return db.session.scalar(sa.select(sa.func.count()).where(Broadcast.state == state)) or 0
-
-
-def status() -> list[str]:
-    """Return the state of the broadcasts as lines of text for an operator."""
-    now = pace()
-    lines = [f"Broadcasts are {'paused' if now and now.paused else 'going out'}."]
-    if now and now.pause_reason:
-        lines.append(f"They paused by themselves: {now.pause_reason}.")
-    if now and now.budget is not None:
-        lines.append(f"The provider's limit leaves {now.budget} messages.")
-    latest = db.session.scalars(sa.select(Broadcast).order_by(Broadcast.id.desc()).limit(10)).all()
-    outcomes = _outcomes(latest)
-    for broadcast in latest:
-        counts = ", ".join(outcomes.get(About(broadcast.kind, broadcast.about_id), [])) or "nothing yet"
-        what = f"{broadcast.id} {broadcast.kind}:{broadcast.about_id} ({broadcast.state})"
-        line = f"{what}: {broadcast.recipients} recipients; {counts}"
-        lines.append(line)
-    return lines
-
-
-def _outcomes(broadcasts: Sequence[Broadcast]) -> dict[About, list[str]]:
-    """Count the deliveries of each broadcast by state, in one query.
-
-    The query reads only deliveries created since the first of these broadcasts, because reading all would be slow.
-    """
-    if not broadcasts:
-        return {}
-    which = (deliveries.c.about_type, deliveries.c.about_id, deliveries.c.state)
-    since = min(broadcast.created_at for broadcast in broadcasts)
-    rows = db.session.execute(
-        sa.select(*which, sa.func.count())
-        .where(deliveries.c.created_at >= since, deliveries.c.kind == KIND)
-        .group_by(*which)
-        .order_by(*which)
-    )
-    outcomes: dict[About, list[str]] = {}
-    for about_type, about_id, state, count in rows:
-        outcomes.setdefault(About(about_type or "", about_id or 0), []).append(f"{count} {state}")
-    return outcomes
 
 
 def collect() -> Iterator[Metric]:

@@ -1,6 +1,6 @@
 """Reports for operators about the sender. The sender is our own phone number.
 
-`flask messaging`, `flask worker-health`, `flask check`, `/readyz` and `/metrics` show these reports.
+`flask worker-health`, `flask check`, `/readyz` and `/metrics` show these reports.
 """
 
 from __future__ import annotations
@@ -39,24 +39,6 @@ def check_sender() -> str:
         return notice() or "none"
     sender = sender_status.current()
     return "not known yet" if sender is None else _state(sender)
-
-
-def status() -> list[str]:
-    """Return the state of the sender as lines of text for an operator."""
-    which = sender_status.key()
-    if which is None:
-        return [NOT_SENT]
-    sender = sender_status.current()
-    if sender is None:
-        return [f"{which['provider']}: nothing is known yet; workers ask once a minute."]
-    known = {
-        "checked": f"{sender.checked_at:%Y-%m-%d %H:%M:%S} UTC" if sender.checked_at else "never",
-        "quality": sender.quality,
-        "people in 24 hours": sender.limit_24h,
-        "messages left": sender.quota,
-    }
-    lines = [f"{sender.provider} {sender.number}".strip() + f": {_state(sender)}"]
-    return lines + [f"{name}: {value}" for name, value in known.items() if value is not None]
 
 
 def collect() -> Iterator[Metric]:

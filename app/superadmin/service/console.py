@@ -69,7 +69,7 @@ class TooPowerful(Unavailable):
     message = (
         "Konsol SQL tidak dapat dipakai: peran basis datanya dapat menjalankan program di server basis data."
         " Ini berlaku untuk superuser, anggota pg_execute_server_program, dan sebelum PostgreSQL 16 juga CREATEROLE."
-        " Operator perlu memberi konsol peran sendiri dengan `flask sql-role create`,"
+        " Operator perlu memberi konsol peran sendiri dengan deploy/sql-role.sql,"
         " atau mencabut haknya, misalnya dengan `ALTER ROLE ... NOCREATEROLE`."
     )
 

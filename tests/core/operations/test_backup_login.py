@@ -13,7 +13,7 @@ import pytest
 from flask import Flask
 
 from app.core.operations import backup
-from app.core.operations.backup import BackupError
+from app.core.operations.failures import OperatorError
 from config import environment
 from dev.servers import programs
 from dev.testing import DATABASE_VARIABLE, temporary_servers
@@ -62,6 +62,6 @@ def test_a_wrong_password_is_reported_without_the_password(
 ) -> None:
     log_in(app, monkeypatch, f"host={sockets}", password="wrong")
     monkeypatch.setattr(backup, "_revisions", list)  # without `_revisions`, pg_dump connects first
-    with pytest.raises(BackupError, match="password authentication failed") as refused:
+    with pytest.raises(OperatorError, match="password authentication failed") as refused:
         backup.backup(tmp_path / "backup")
     assert "wrong" not in str(refused.value)

@@ -10,7 +10,7 @@ from flask import Flask
 
 from app.core.media.storage import FolderStore
 from app.core.operations import backup
-from app.core.operations.backup import BackupError
+from app.core.operations.failures import OperatorError
 
 NAME = f"{'ab' * 16}.webp"
 
@@ -48,7 +48,7 @@ def test_a_backup_error_names_a_media_root_that_is_no_folder(app: Flask, shard: 
     shard.rmdir()
     shard.parent.rmdir()
     shard.parent.write_text("")
-    with pytest.raises(BackupError, match="media cannot be read: Not a directory"):
+    with pytest.raises(OperatorError, match="media cannot be read: Not a directory"):
         backup.backup(tmp_path / "backup")
 
 
@@ -56,5 +56,5 @@ def test_a_picture_that_becomes_unreadable_is_named_in_the_backup_error(
     app: Flask, shard: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(backup, "_run", lambda *_, **__: make_folder(shard / NAME))
-    with pytest.raises(BackupError, match=f"{NAME} cannot be read: .*Is a directory"):
+    with pytest.raises(OperatorError, match=f"{NAME} cannot be read: .*Is a directory"):
         backup.backup(tmp_path / "backup")

@@ -7,10 +7,12 @@ import subprocess
 import pytest
 from flask import Flask
 
-from app.cli import JOBS
 from tests.core.operations.command_line import DEAD_DATABASE, flask
 
 pytestmark = pytest.mark.processes
+
+
+COMMANDS = {"db", "seed", "users", "keys", "settings", "check", "worker-health", "messaging", "nik", "restore", "logs"}
 
 
 def refusal(done: subprocess.CompletedProcess[str]) -> str:
@@ -32,20 +34,7 @@ def test_help_keys_and_settings_commands_work_without_settings(words: tuple[str,
 
 def test_every_command_is_listed_without_settings() -> None:
     listed = flask("--help", ENVIRONMENT="production").stdout
-    assert {"users", "nik", "keys", "seed", "backup", "restore", "worker-health", "broadcast"} <= set(listed.split())
-
-
-def test_the_help_text_is_project_specific_and_groups_commands_by_job() -> None:
-    done = flask("--help", ENVIRONMENT="testing")
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    lines = done.stdout.splitlines()
-    assert "  Commands of the health-support service, for those who run it." in lines
-    assert [line for line in lines if line.endswith(":") and not line.startswith(" ")] == [
-        *(f"{job}:" for job in JOBS),
-        "Options:",
-    ]
-    assert "A general utility script" not in done.stdout
+    assert set(listed.split()) >= COMMANDS
 
 
 @pytest.mark.parametrize("words", [("worker-health",), ("db", "upgrade")], ids=" ".join)
@@ -53,9 +42,7 @@ def test_a_command_without_settings_reports_the_missing_setting(words: tuple[str
     assert "DATABASE_URL is missing" in refusal(flask(*words, ENVIRONMENT="production"))
 
 
-@pytest.mark.parametrize(
-    "words", [("seed",), ("db", "upgrade"), ("nik", "verify"), ("broadcast", "status")], ids=" ".join
-)
+@pytest.mark.parametrize("words", [("seed",), ("db", "upgrade"), ("nik", "verify")], ids=" ".join)
 def test_an_unreachable_database_is_reported_without_a_traceback(words: tuple[str, ...]) -> None:
     done = flask(*words, ENVIRONMENT="testing", DATABASE_URL=DEAD_DATABASE)
     assert "Connection refused" in refusal(done)

@@ -16,7 +16,7 @@ from rq.serializers import JSONSerializer
 from app.core.jobs import metrics, queue
 from app.core.jobs.schedule import HEARTBEAT, HEARTBEAT_TTL_S
 from app.core.jobs.worker import Job
-from app.forum.jobs import repair
+from app.forum.jobs import place_pictures
 from app.notifications.models import Channel
 from app.providers.http import CALLS
 from tests.helpers.client import Client
@@ -67,7 +67,7 @@ def test_the_age_of_the_last_scheduler_tick_is_exported(client: Client) -> None:
 def test_jobs_are_counted_and_reading_the_counts_moves_no_job(committed: Flask) -> None:
     client = Client(committed)
     redis = queue.connection()
-    queue.enqueue_now(repair)
+    queue.enqueue_now(place_pictures)
     # Add a job that seems abandoned to the registry of started jobs. If the metrics let RQ count the jobs of this
     # registry, RQ would enqueue the abandoned job again.
     redis.zadd(StartedJobRegistry("urgent", redis).key, {"abandoned:execution": 1})
@@ -84,7 +84,7 @@ def perform(committed: Flask) -> None:
     class OurJob(Job):
         app = committed
 
-    job = OurJob.create(repair, connection=queue.connection(), serializer=JSONSerializer, origin="bulk")
+    job = OurJob.create(place_pictures, connection=queue.connection(), serializer=JSONSerializer, origin="bulk")
     job.prepare_for_execution("test", queue.connection().pipeline())
     job.perform()
 

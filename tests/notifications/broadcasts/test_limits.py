@@ -248,10 +248,10 @@ def test_broadcasts_pause_automatically_after_too_many_failures_and_opt_outs(
     settle(rows[16:17], state=DeliveryState.FAILED, last_error="messaging: status 400")
     broadcast_jobs.keep_limits()
     assert pace().paused
-    runner = committed.test_cli_runner()
-    assert "10 of the last 200 messages failed" in runner.invoke(args=["broadcast", "status"]).output
+    assert "10 of the last 200 messages failed" in (pace().pause_reason or "")
     assert "broadcasts_paused 1.0" in Client(committed).get("/metrics").get_data(as_text=True)
-    runner.invoke(args=["broadcast", "resume"])
+    with unit_of_work():
+        broadcasts.set_paused(False)
     broadcast_jobs.keep_limits()
     assert (pace().paused, pace().pause_reason) == (False, None)  # failures before `resume` no longer count
 

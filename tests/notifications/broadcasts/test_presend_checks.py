@@ -18,7 +18,6 @@ from app.notifications.delivery import claims
 from app.notifications.delivery.claims import Claimed, ClaimLostError, PostponedError, UndeliverableError
 from app.notifications.models import About, Channel, Delivery
 from tests.helpers.factories import make_user
-from tests.helpers.statements import Statements
 from tests.notifications.broadcasts.announcing import NOON, Configure, Time, announce, recipients
 from tests.notifications.deliveries import reread
 
@@ -117,31 +116,14 @@ def test_pause_stops_all_broadcasts_and_resume_continues_them(app: Flask, broadc
     broadcasting(broadcast_per_minute=100_000, broadcast_hours=(0, 24))
     make_user()
     fan_out.fan_out(announce())
-    runner = app.test_cli_runner()
-    assert "paused" in runner.invoke(args=["broadcast", "pause"]).output
+    with unit_of_work():
+        service.set_paused(True)
     assert not presend_checks.take_slot()
     queue.connection().flushdb()
     jobs.enqueue_due()
     assert queue.connection().llen("rq:queue:bulk") == 0
-    output = runner.invoke(args=["broadcast", "status"]).output
-    assert "paused" in output
-    assert "article:1 (done): 1 recipients; 1 pending" in output
-    runner.invoke(args=["broadcast", "resume"])
+    with unit_of_work():
+        service.set_paused(False)
     assert presend_checks.take_slot()
     jobs.enqueue_due()
     assert claims.claim("bulk", Channel.MESSAGING) is not None
-
-
-def test_the_status_of_several_broadcasts_needs_at_most_three_statements(
-    app: Flask, broadcasting: Configure, statements: Statements
-) -> None:
-    broadcasting(broadcast_per_user_per_day=2)
-    make_user()
-    first, second = announce(1), announce(2)
-    for broadcast_id in (first, second):
-        fan_out.fan_out(broadcast_id)
-    announce(3)
-    db.session.execute(sa.text("UPDATE deliveries SET state = 'sent' WHERE about_id = 1"))
-    with statements.at_most(3):
-        lines = service.status()
-    assert [line.partition("; ")[2] for line in lines[1:]] == ["nothing yet", "1 pending", "1 sent"]
