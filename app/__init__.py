@@ -17,7 +17,6 @@ def create_app(config: Config) -> Flask:
     from app import cli, sections, wiring
     from app.core import errors
     from app.core.database import engines
-    from app.core.jobs import metrics as job_metrics
     from app.core.jobs import queue, schedule
     from app.core.media import pictures
     from app.core.operations import health, logging, metrics
@@ -43,7 +42,6 @@ def create_app(config: Config) -> Flask:
     rate_limits.init_app(app, config)
     http.init_app()
     schedule.init_app(app, wiring.TICKS, wiring.PERIODIC)
-    job_metrics.init_app(app, wiring.COUNTED_BY_JOBS, wiring.ZEROS)
     drain.init_app(app, wiring.ROUTING)
     app.extensions["inbound_handlers"] = wiring.INBOUND_HANDLERS
     health.init_app(app, wiring.HEALTH_CHECKS)

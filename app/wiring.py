@@ -45,7 +45,6 @@ from app.pengingat.ledger import missed, stock, upcoming
 from app.pengingat.outgoing import presend_checks, render, texts
 from app.personal_data import jobs as personal_data
 from app.privacy import jobs as privacy
-from app.providers import cache, http
 from app.push import transport as push
 from app.roles import service as roles
 from app.videos import service as videos
@@ -154,23 +153,10 @@ HEALTH_CHECKS = {
     "sender": sender_report.check_sender,
 }
 
-#: Metrics that jobs update. Each value is a prefix for the name of the metric in `/metrics`. Web processes also update
-#: the first two metrics. For these two metrics, the prefix `jobs_` marks the counts of jobs.
-COUNTED_BY_JOBS = {
-    http.CALLS: "jobs_",
-    cache.CACHED: "jobs_",
-    drain.ATTEMPTS: "",
-    drain.LAG: "",
-    conversation.DANGERS: "",
-}
-#: Samples that these metrics show before their first update.
-ZEROS = (*drain.ZEROS, *conversation.ZEROS)
-
 #: Functions that collect metrics when `/metrics` is requested. `/metrics` also contains the counters of web processes.
 METRIC_COLLECTORS = (
-    job_metrics.collect_counts,
     job_metrics.collect,
-    delivery_metrics.collect_waiting,
+    delivery_metrics.collect,
     sender_report.collect,
     broadcast_service.collect,
     inbox.collect,

@@ -11,7 +11,6 @@ from argon2 import PasswordHasher
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
-from app.core.jobs import metrics
 from app.core.web.rate_limits import RateLimits
 from app.identity import passwords
 from app.identity.care import CaregiverLink
@@ -74,9 +73,7 @@ class _OneConnection:
 
 
 def forget(app: Flask) -> None:
-    """Empty Redis. Reset the job counts that are not in Redis yet."""
-    with app.app_context():
-        metrics.hand_over()
+    """Empty Redis."""
     app.extensions["redis"].flushdb()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from marshmallow import Schema, fields
 
 from app.core.web.fields import Form, Timestamp, enumeration
-from app.notifications.delivery.drain import OUTCOMES
+from app.notifications.delivery.metrics import SETTLED
 from app.notifications.senders.models import SenderState
 from app.privacy.schemas import DeliveryPart
 
@@ -20,7 +20,7 @@ class QueueState(Schema):
 
 #: Number of delivery attempts by outcome, since the counting began. Clients compute a rate from the numbers of two
 #: responses.
-Outcomes = Schema.from_dict({name: fields.Integer() for name in OUTCOMES}, name="DeliveryOutcomes")
+Outcomes = Schema.from_dict({state: fields.Integer() for state in SETTLED}, name="DeliveryOutcomes")
 
 
 class Sender(Schema):
@@ -52,7 +52,7 @@ class Condition(Schema):
         fields.String(), metadata={"description": "Problems as in `flask worker-health`, empty if there are none"}
     )
     queues = fields.List(fields.Nested(QueueState))
-    outcomes = fields.Nested(Outcomes, allow_none=True)
+    outcomes = fields.Nested(Outcomes, metadata={"description": "Deliveries of the last hour by state"})
     sender = fields.Nested(Sender, allow_none=True, metadata={"description": "null if no sender is recorded"})
     broadcasts = fields.Nested(Broadcasts)
 

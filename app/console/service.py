@@ -38,13 +38,13 @@ class QueueState:
 class Condition:
     """State of the service for operators.
 
-    If Redis is down, `queues` is empty, `outcomes` is None, and `problems` names Redis.
+    If Redis is down, `queues` is empty and `problems` names Redis.
     """
 
     problems: list[str]
     queues: list[QueueState]
-    #: Delivery attempts by outcome, since the counters in Redis began.
-    outcomes: dict[str, int] | None
+    #: Deliveries of the last hour by state.
+    outcomes: dict[str, int]
     sender: Sender | None
     broadcasts: dict[str, object]
 
@@ -52,10 +52,10 @@ class Condition:
 def condition() -> Condition:
     """Return the current state of the service."""
     try:
-        problems, queues, outcomes = delivery_metrics.worker_problems(), _queues(), delivery_metrics.outcomes()
+        problems, queues = delivery_metrics.worker_problems(), _queues()
     except RedisError as error:
-        return Condition([f"Redis is away ({type(error).__name__})"], [], None, sender_status.current(), _broadcasts())
-    return Condition(problems, queues, outcomes, sender_status.current(), _broadcasts())
+        problems, queues = [f"Redis is away ({type(error).__name__})"], []
+    return Condition(problems, queues, delivery_metrics.outcomes(), sender_status.current(), _broadcasts())
 
 
 def set_broadcasts(caller: Caller, *, paused: bool) -> dict[str, object]:

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
-from prometheus_client import Counter
-from prometheus_client.samples import Sample
 
 from app.accounts import moves, questions, verification
 from app.accounts import service as accounts
@@ -61,10 +59,6 @@ RECORDING = frozenset({Word.DONE, Word.SKIP, Word.SNOOZE})
 #: Key in the payload of a message without text. The value contains the ids of the reminders that were open when the
 #: service answered that it reads only text.
 ASKED = "asked"
-
-#: Only jobs update this counter. `app.core.jobs.metrics` exports the counter, so the counter has no registry.
-DANGERS = Counter("inbound_dangers", "Messages that tell of a crisis or an emergency", ["kind"], registry=None)
-ZEROS = tuple(Sample("inbound_dangers_total", {"kind": kind}, 0.0) for kind in sorted(limits.DANGERS))
 
 _rows = inbound.c
 
@@ -231,7 +225,6 @@ def _help(danger: str, sender: MessageAuthor | None) -> MessageReply:
 
     `sender` is None if a message about a crisis comes from an unknown number.
     """
-    DANGERS.labels(danger).inc()
     lines = crisis.help_lines if danger == limits.CRISIS else crisis.emergency_lines
     return MessageReply(danger, lines(sender.domicile if sender else None))
 

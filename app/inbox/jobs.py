@@ -22,6 +22,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from app.core.database.session import autocommit, db, unit_of_work
 from app.core.jobs.queue import enqueue_once_now
 from app.core.settings import extensions
+from app.inbox import limits
 from app.inbox.handlers import InboundHandlers
 from app.notifications.delivery import receipts
 from app.notifications.models import Inbound, InboundKind, inbound
@@ -68,7 +69,13 @@ _anything_open = sa.select(
         sa.exists().where(receipts.open_receipts(sa.func.statement_timestamp())),
     )
 )
-_count_open = sa.select(_rows.kind, sa.func.count()).where(_is_open).group_by(_rows.kind)
+_count_open = sa.select(sa.func.count()).select_from(inbound).where(_is_open)
+_count_dangers = (
+    sa.select(_rows.outcome, sa.func.count())
+    .where(_rows.received_at > sa.func.statement_timestamp() - timedelta(days=1))
+    .where(_rows.outcome.in_([f"{prefix}{kind}" for kind in limits.DANGERS for prefix in ("", limits.ANSWERED)]))
+    .group_by(_rows.outcome)
+)
 
 
 def handle(limit_s: float = HANDLE_S) -> None:
@@ -95,15 +102,17 @@ def enqueue_open() -> None:
 
 
 def collect() -> Iterator[Metric]:
-    """Yield a gauge with the number of open events by kind."""
+    """Yield the number of open events, and of the messages of the last day that tell of a danger."""
     with autocommit() as connection:
-        counts: dict[str, int] = dict(iter(connection.execute(_count_open)))
-    gauge = GaugeMetricFamily(
-        "inbound_waiting", "Events of messaging providers that wait to be handled", labels=["kind"]
+        waiting = connection.scalar(_count_open)
+        found: dict[str, int] = dict(iter(connection.execute(_count_dangers)))
+    yield GaugeMetricFamily("inbound_waiting", "Events of messaging providers that wait to be handled", value=waiting)
+    dangers = GaugeMetricFamily(
+        "inbound_dangers_last_day", "Messages of the last day that tell of a crisis or an emergency", labels=["kind"]
     )
-    for kind in InboundKind:
-        gauge.add_metric([kind], counts.get(kind, 0))
-    yield gauge
+    for kind in sorted(limits.DANGERS):
+        dangers.add_metric([kind], found.get(kind, 0) + found.get(f"{limits.ANSWERED}{kind}", 0))
+    yield dangers
 
 
 def delete_old() -> None:

@@ -18,7 +18,6 @@ from redis.exceptions import RedisError
 from app.core.database import db_time
 from app.core.database.prepared import PreparedStatement
 from app.core.database.session import autocommit, db, unit_of_work
-from app.core.jobs import metrics
 from app.core.jobs.queue import BULK, QUEUES, URGENT, enqueue_once_now
 from app.identity import field_encryption
 from app.notifications.delivery import drain as delivery_drain
@@ -67,10 +66,7 @@ def send_due(queue: str, run: Run = delivery_drain.run) -> None:
     sender_status.clear_cache()
     for name in queues:
         expire(name)
-    try:
-        run([(name, channel) for name in queues for channel in Channel], DRAIN_S)
-    finally:
-        metrics.hand_over()
+    run([(name, channel) for name in queues for channel in Channel], DRAIN_S)
 
 
 _rows = deliveries.c
@@ -187,8 +183,6 @@ def take_back() -> None:
             occurrences = recall.record(ref, is_taken_back=is_taken_back)
             if occurrences:
                 delivery_drain.routing().on_recalled(occurrences)
-        if is_taken_back:
-            delivery_drain.ATTEMPTS.labels("taken_back", Channel.MESSAGING).inc()
 
 
 def reencrypt_sealed() -> None:

@@ -183,13 +183,8 @@ class Delivery(Base, Created):
         sa.Index("ix_deliveries_target", "target", postgresql_where=sa.text("user_id IS NULL")),
         sa.Index("ix_deliveries_created_at", "created_at"),
         sa.Index("ix_deliveries_sealed", "settled_at", postgresql_where=sa.text("sealed IS NOT NULL")),
-        # For queries of recently sent or failed messages.
-        sa.Index(
-            "ix_deliveries_settled",
-            "queue",
-            "settled_at",
-            postgresql_where=sa.text("channel = 'messaging' AND settled_at IS NOT NULL"),
-        ),
+        # For queries of recently sent or failed deliveries.
+        sa.Index("ix_deliveries_settled", "queue", "settled_at", postgresql_where=sa.text("settled_at IS NOT NULL")),
         sa.Index("ix_deliveries_occurrence_id", "occurrence_id", postgresql_where=sa.text("occurrence_id IS NOT NULL")),
         # For receipts, which identify a message by one of these two references.
         sa.Index("ix_deliveries_provider_ref", "provider_ref", postgresql_where=sa.text("provider_ref IS NOT NULL")),

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import orjson
-from prometheus_client import Counter
 from redis.exceptions import RedisError
 
 from app.core.jobs.queue import connection
@@ -53,8 +52,6 @@ MAX_OWN_COPIES = 50
 #: Seconds after a failed Redis command during which Redis is not called. Without this pause, each request would wait
 #: for the Redis timeout.
 AWAY_S = 1.0
-
-CACHED = Counter("provider_cache_total", "How answers of providers were found", ["cache", "outcome"])
 
 
 @dataclass(frozen=True)
@@ -147,7 +144,6 @@ class Cache(Generic[T]):
         except ProviderError as error:
             self._remember(key, error)
             if copy is None:
-                CACHED.labels(self.name, "failed").inc()
                 raise
             logger.warning(
                 "serving the last good response from the cache: %s",
@@ -156,7 +152,6 @@ class Cache(Generic[T]):
             )
             return _plain(self._found(copy, "stale"))
         self._write(key, value)
-        CACHED.labels(self.name, "loaded").inc()
         return value
 
     def _shared(self, flight: Future[object]) -> T:
@@ -169,7 +164,6 @@ class Cache(Generic[T]):
         """Return the stale value. If no value is stored, raise the error of the last call."""
         if copy:
             return self._found(copy, "stale")
-        CACHED.labels(self.name, "failed").inc()
         raise ProviderError(self.name, failure.kind if failure else "busy")
 
     def _remember(self, key: str, error: ProviderError) -> None:
@@ -179,7 +173,6 @@ class Cache(Generic[T]):
         self._redis(lambda redis: redis.set(self._at(key, "failed"), mark, ex=TROUBLE_S))
 
     def _found(self, copy: Copy, outcome: str) -> T:
-        CACHED.labels(self.name, outcome).inc()
         return self._decode(copy.value)
 
     def _is_fresh(self, copy: Copy) -> bool:

@@ -21,6 +21,7 @@ from weakref import WeakSet
 
 import requests
 import urllib3.exceptions
+from flask import has_request_context
 from prometheus_client import Histogram
 from requests.structures import CaseInsensitiveDict
 
@@ -169,11 +170,19 @@ class Http:
         seconds = time.monotonic() - started
         if isinstance(result, ProviderResponse):
             self._breaker.record(host, down=False)
-            CALLS.labels(self.provider, "ok").observe(seconds)
+            self._count("ok", seconds)
             return result
         self._breaker.record(host, down=result.is_down)
-        CALLS.labels(self.provider, result.outcome).observe(seconds)
+        self._count(result.outcome, seconds)
         raise result
+
+    def _count(self, outcome: str, seconds: float) -> None:
+        """Update the metric. In a worker, write a log line instead, because Prometheus cannot read its metrics."""
+        if has_request_context():
+            CALLS.labels(self.provider, outcome).observe(seconds)
+        else:
+            line = {"provider": self.provider, "outcome": outcome, "ms": round(seconds * 1000, 1)}
+            logger.info("provider call", extra=line)
 
     def _exchange(self, call: _Call, seconds: float) -> ProviderResponse | ProviderError:
         """Send one request and return the response or the error.

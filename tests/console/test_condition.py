@@ -7,8 +7,6 @@ from datetime import timedelta
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.core.jobs import metrics
-from app.notifications.delivery import drain
 from app.notifications.models import Delivery
 from tests.console.deliveries import send
 from tests.forum.posts import moderate, write_reply, write_thread
@@ -28,13 +26,15 @@ def test_due_deliveries_are_counted_by_queue(admin: Client, siti: Client) -> Non
     assert due["bulk"] == (0, 0.0)
 
 
-def test_outcomes_are_counted_over_all_channels(admin: Client) -> None:
-    before = admin.get("/admins/operasi").json["outcomes"]["sent"]
-    drain.ATTEMPTS.labels("sent", "messaging").inc(2)
-    drain.ATTEMPTS.labels("sent", "push").inc()
-    drain.LAG.labels("push").observe(1)
-    metrics.hand_over()
-    assert admin.get("/admins/operasi").json["outcomes"]["sent"] == before + 3
+def test_outcomes_are_those_of_the_last_hour_by_state(admin: Client, siti: Client) -> None:
+    for title in ("Satu", "Dua", "Tiga"):
+        send(siti, title)
+    ids = db.session.scalars(sa.select(Delivery.id).order_by(Delivery.id)).all()
+    for id_, minutes, state in zip(ids, (59, 61, 1), ("sent", "sent", "failed"), strict=False):
+        settled_at = sa.func.now() - timedelta(minutes=minutes)
+        db.session.execute(sa.update(Delivery).where(Delivery.id == id_).values(state=state, settled_at=settled_at))
+    outcomes = {"sent": 1, "failed": 1, "missed": 0, "cancelled": 0}
+    assert admin.get("/admins/operasi").json["outcomes"] == outcomes
 
 
 def test_deliveries_do_not_reveal_the_author_behind_a_pseudonym(client: Client, siti: Client, admin: Client) -> None:

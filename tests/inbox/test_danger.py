@@ -9,7 +9,6 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db
-from app.core.jobs import metrics
 from app.forum.models import ForumCase
 from app.inbox import limits
 from app.notifications.models import Delivery
@@ -108,9 +107,8 @@ def test_a_medicine_name_does_not_hide_an_emergency(phone: Phone, sent: Sent) ->
 
 def test_crisis_messages_are_counted_in_the_metrics(phone: Phone, client: Client) -> None:
     def counted() -> float:
-        metrics.hand_over()
         page = client.get("/metrics").text
-        return float(re.findall(r'inbound_dangers_total\{kind="crisis"\} (\S+)', page)[0])
+        return float(re.findall(r'inbound_dangers_last_day\{kind="crisis"\} (\S+)', page)[0])
 
     before = counted()
     phone.write(CRISIS)

@@ -25,7 +25,6 @@ from rq.exceptions import StopRequested
 from rq.serializers import JSONSerializer
 
 from app.core.database.session import db
-from app.core.jobs import metrics
 from app.core.jobs.queue import QUEUES, release
 from app.core.jobs.redis import WORKER, connect
 from app.core.jobs.scheduler_process import SchedulerProcess
@@ -66,7 +65,6 @@ class Job(rq.job.Job):
                 outcome = "done"
                 return result
             finally:
-                metrics.hand_over()
                 logger.info(
                     "job",
                     extra={

@@ -139,16 +139,10 @@ def count(state: BroadcastState) -> int:
 
 
 def collect() -> Iterator[Metric]:
-    """Yield two metrics: whether broadcasts are paused, and the number of messages that the provider's limit allows."""
-    columns = (broadcast_pace.c.paused, broadcast_pace.c.budget)
+    """Yield whether broadcasts are paused."""
     with autocommit() as connection:
-        pace = connection.execute(sa.select(*columns).where(broadcast_pace.c.id == PACE_ID)).one_or_none()
-    paused = float(bool(pace and pace.paused))
-    yield GaugeMetricFamily("broadcasts_paused", "1 while no broadcast goes out", value=paused)
-    budget = GaugeMetricFamily("broadcast_budget", "Messages that the provider's limit leaves to broadcasts")
-    if pace and pace.budget is not None:
-        budget.add_metric([], pace.budget)
-    yield budget
+        paused = connection.scalar(sa.select(broadcast_pace.c.paused).where(broadcast_pace.c.id == PACE_ID))
+    yield GaugeMetricFamily("broadcasts_paused", "1 while no broadcast goes out", value=float(bool(paused)))
 
 
 def first_pace() -> Insert:

@@ -15,17 +15,13 @@ from threading import Condition, Thread
 from time import monotonic
 
 from flask import Flask, current_app
-from prometheus_client import Counter, Histogram
-from prometheus_client.samples import Sample
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.core.database.prepared import PreparedStatement
 from app.core.jobs.queue import URGENT
-from app.core.lib import local_time
 from app.notifications.delivery import claims, delivery_preferences, rendering, settlements, unsaved_outcomes
 from app.notifications.delivery.claims import Claimed, ClaimLostError, PostponedError, UndeliverableError, UnwantedError
-from app.notifications.delivery.message_format import NeedsTemplateError
 from app.notifications.delivery.outcomes import Outcome, OutcomeKind
 from app.notifications.delivery.rendering import Renderer
 from app.notifications.delivery.sealing import Words
@@ -86,39 +82,6 @@ SENDER_S, LIMITED_S = 30.0, 300.0
 POLL_S = 0.2
 #: A lane is slow while one of its calls has been running for more than this number of seconds.
 SLOW_S = 1.0
-
-OUTCOMES = ("sent", "failed", "retried", "unknown", "needs_template", "taken_back")
-#: Only workers and the scheduler update the two metrics below. `app.core.jobs.metrics` exports these metrics, so they
-#: have no registry.
-ATTEMPTS = Counter(
-    "deliveries",
-    "Outcomes of attempts: sent (of these taken back), failed for good (of these for want of a template), retried, "
-    "unknown",
-    ["outcome", "channel"],
-    registry=None,
-)
-LAG_BUCKETS_S = (1, 2, 5, 10, 30, 60, 300, 3600)
-LAG = Histogram(
-    "delivery_lag_seconds",
-    "From when a delivery was due to when it was sent; broadcasts, which may wait, are left out",
-    ["channel"],
-    buckets=LAG_BUCKETS_S,
-    registry=None,
-)
-#: Samples with the value 0, for the time before the first delivery. Without them, Prometheus would not see the first
-#: failure as an increase.
-ZEROS = (
-    *(
-        Sample("deliveries_total", {"outcome": outcome, "channel": str(channel)}, 0.0)
-        for outcome in OUTCOMES
-        for channel in Channel
-    ),
-    *(
-        Sample("delivery_lag_seconds_bucket", {"channel": str(channel), "le": bound}, 0.0)
-        for channel in Channel
-        for bound in (*map(str, map(float, LAG_BUCKETS_S)), "+Inf")
-    ),
-)
 
 
 class Lane:
@@ -233,8 +196,6 @@ class Lane:
         except UnwantedError as error:
             return Outcome(OutcomeKind.CANCELLED, str(error))
         except UndeliverableError as error:
-            if isinstance(error, NeedsTemplateError):
-                self._count("needs_template")
             return self._failed(delivery, str(error))
         except ProviderError as error:
             if error.outcome_unknown:
@@ -257,19 +218,16 @@ class Lane:
             logger.exception("delivery %s: its transport raised an error", delivery.id)
             name = type(error).__name__
             return self._unknown(delivery, name) if delivery.call_started else self._retry(delivery, name, None)
-        for each in delivery.together:
-            self._count("sent")
-            if self.queue == URGENT:  # the lag of broadcasts is not measured, because they are delayed on purpose
-                LAG.labels(self.channel).observe(max(0.0, (local_time.now() - each.due_at).total_seconds()))
+        self._reset_busy()
         return Outcome(OutcomeKind.SENT, ref=ref)
 
     def _failed(self, delivery: Claimed, reason: str) -> Outcome:
-        self._count("failed", len(delivery.ids))
+        self._reset_busy()
         logger.warning("delivery failed", extra={"delivery": delivery.id, "kind": delivery.kind, "reason": reason})
         return Outcome(OutcomeKind.FAILED, reason)
 
     def _retry(self, delivery: Claimed, reason: str, retry_after_s: float | None) -> Outcome:
-        self._count("retried", len(delivery.ids))
+        self._reset_busy()
         return Outcome(OutcomeKind.RETRY, reason, delay_s=settlements.retry_delay_s(delivery.attempts, retry_after_s))
 
     def _postponed(self, delay_s: float) -> Outcome:
@@ -294,11 +252,10 @@ class Lane:
         return Outcome(OutcomeKind.POSTPONED, str(error), delay_s=delay_s * jitter)
 
     def _unknown(self, delivery: Claimed, reason: str) -> Outcome:
-        self._count("unknown", len(delivery.ids))
+        self._reset_busy()
         return Outcome(OutcomeKind.UNKNOWN, reason)
 
-    def _count(self, outcome: str, times: int = 1) -> None:
-        ATTEMPTS.labels(outcome, self.channel).inc(times)
+    def _reset_busy(self) -> None:
         with self._changed:
             self._busy = 0
 

@@ -4,27 +4,35 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 
 from app.core.database.session import autocommit
-from app.core.jobs.metrics import counts, is_scheduler_running, workers_by_queue
+from app.core.jobs.metrics import is_scheduler_running, workers_by_queue
 from app.core.jobs.queue import QUEUES, URGENT
 from app.core.lib.local_time import now
-from app.notifications.delivery.drain import OUTCOMES
-from app.notifications.models import OPEN, Channel, deliveries
+from app.notifications.models import OPEN, Channel, DeliveryState, deliveries
 from app.notifications.senders import report
 
 #: Seconds after which a due urgent delivery is a problem in `flask worker-health`.
 LATE_S = 60
+
+#: States of deliveries that have ended.
+SETTLED = tuple(state for state in DeliveryState if state not in OPEN)
 
 _rows = deliveries.c
 _due = (
     sa.select(_rows.queue, _rows.channel, sa.func.count(), sa.func.min(_rows.next_try_at))
     .where(_rows.state.in_(OPEN), _rows.next_try_at <= sa.func.statement_timestamp(), _rows.queue.in_(QUEUES))
     .group_by(_rows.queue, _rows.channel)
+)
+_settled = (
+    sa.select(_rows.state, _rows.channel, sa.func.count())
+    .where(_rows.queue.in_(QUEUES), _rows.settled_at > sa.func.statement_timestamp() - timedelta(hours=1))
+    .where(_rows.state.in_(SETTLED), _rows.channel.in_(Channel))
+    .group_by(_rows.state, _rows.channel)
 )
 #: Query of the oldest urgent delivery. Broadcasts are not included, because they are delayed on purpose.
 _oldest_urgent = sa.select(sa.func.min(_rows.next_try_at)).where(
@@ -78,17 +86,23 @@ def waiting() -> dict[tuple[str, str], tuple[int, float]]:
     return lanes
 
 
+def settled() -> dict[tuple[str, str], int]:
+    """Return the number of deliveries that ended in the last hour, by state and channel."""
+    counts = dict.fromkeys(((state, channel) for state in SETTLED for channel in Channel), 0)
+    with autocommit() as database:
+        return counts | {(state, channel): n for state, channel, n in database.execute(_settled)}
+
+
 def outcomes() -> dict[str, int]:
-    """Return the number of attempts by outcome, in all channels, since the counters in Redis were created."""
+    """Return the number of deliveries that ended in the last hour, by state."""
     totals = Counter[str]()
-    for sample in counts():
-        if sample.name == "deliveries_total":
-            totals[sample.labels["outcome"]] += int(sample.value)
-    return {outcome: totals[outcome] for outcome in OUTCOMES}
+    for (state, _), n in settled().items():
+        totals[state] += n
+    return dict(totals)
 
 
-def collect_waiting() -> Iterator[Metric]:
-    """Yield the number and the age of due deliveries, by queue and channel.
+def collect() -> Iterator[Metric]:
+    """Yield the number and the age of due deliveries, and the number of those that ended in the last hour.
 
     If nothing is due, the value is 0. A missing sample means that the metric could not be read.
     """
@@ -101,3 +115,9 @@ def collect_waiting() -> Iterator[Metric]:
         age.add_metric(lane, age_s)
     yield due
     yield age
+    ended = GaugeMetricFamily(
+        "deliveries_last_hour", "Deliveries that ended in the last hour", labels=["state", "channel"]
+    )
+    for which, n in settled().items():
+        ended.add_metric(which, n)
+    yield ended

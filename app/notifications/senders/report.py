@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 
-from app.core.lib.local_time import now
 from app.core.settings import settings
 from app.notifications.senders import sender_status
 from app.notifications.senders.models import Sender, SenderState
@@ -42,30 +41,16 @@ def check_sender() -> str:
 
 
 def collect() -> Iterator[Metric]:
-    """Yield the metrics of the sender.
+    """Yield `sender_state`.
 
-    `sender_state` has one sample for each state: 1 for the present state, and 0 for the others. If the present state is
+    It has one sample for each state: 1 for the present state, and 0 for the others. If the present state is
     not known, all samples are 0.
     """
     sender = sender_status.current()
-    state = GaugeMetricFamily("sender_state", "1 for the state that our number is in", labels=["state"])
+    state = GaugeMetricFamily("sender_state", "1 for the state that our number is in", labels=["provider", "state"])
     for each in SenderState:
-        state.add_metric([each], float(sender is not None and sender.state == each))
+        state.add_metric([settings.messaging_provider, each], float(sender is not None and sender.state == each))
     yield state
-    age_s = (now() - sender.checked_at).total_seconds() if sender and sender.checked_at else None
-    yield _figure("sender_quota", "Messages that are paid for", sender.quota if sender else None)
-    yield _figure(
-        "sender_limit_24h", "Different people that may be written to in 24 hours", sender.limit_24h if sender else None
-    )
-    yield _figure("sender_checked_seconds", "Seconds since the provider last told how our number is", age_s)
-
-
-def _figure(name: str, doc: str, value: float | None) -> Metric:
-    """Return a gauge with one sample, or with no sample if the value is None."""
-    family = GaugeMetricFamily(name, doc)
-    if value is not None:
-        family.add_metric([], value)
-    return family
 
 
 def _state(sender: Sender) -> str:

@@ -6,8 +6,6 @@ import { api } from "./session.js";
 import { duration, number, OUTCOMES, problem, QUALITY, QUEUES, SENDER_STATES, when } from "./words.js";
 
 const LOOK_EVERY_MS = 5000;
-const totals = new Map(); // attempts by outcome at the last poll
-let looked = null;
 
 export async function show(view) {
   const condition = await api("GET", "/admins/operasi");
@@ -32,9 +30,6 @@ async function watch(view, state) {
 }
 
 function drawState(place, { problems, queues, outcomes }) {
-  const now = Date.now();
-  const passed = now - (looked ?? now);
-  looked = now;
   const waiting = queues.map((queue) => {
     const name = QUEUES[queue.queue] ?? "Kiriman lain";
     return card(name,
@@ -42,17 +37,14 @@ function drawState(place, { problems, queues, outcomes }) {
       paragraph(queue.workers ? `${number(queue.workers)} program pengirim berjalan.` : "Tidak ada program pengirim yang berjalan.", queue.workers ? "soft" : "bad"),
       live(`Menunggu dikirim, ${name}`, queue.due));
   });
-  const counted = Object.entries(outcomes ?? {}).map(([name, total]) => {
-    const added = Math.max(0, total - (totals.get(name) ?? total)); // the count restarts at 0 when Redis is emptied
-    totals.set(name, total);
+  const counted = Object.entries(outcomes).map(([name, total]) => {
     const label = OUTCOMES[name] ?? name;
-    return card(label, passed ? paragraph(`${number(added)} dalam ${duration(passed / 1000)} terakhir`) : null,
-      paragraph(`${number(total)} seluruhnya`, "soft"), live(label, passed ? Math.round((added * LOOK_EVERY_MS) / passed) : 0));
+    return card(label, paragraph(`${number(total)} dalam satu jam terakhir`), live(label, total));
   });
   put(place,
     problems.length ? card("Ada masalah", problems.map((text) => paragraph(problem(text), "bad"))) : card("Semua berjalan baik"),
     element("div", { class: "grid" }, waiting, counted),
-    paragraph(`Dibaca ${new Date(now).toLocaleTimeString("id-ID", { timeZoneName: "short" })}.`, "soft"));
+    paragraph(`Dibaca ${new Date().toLocaleTimeString("id-ID", { timeZoneName: "short" })}.`, "soft"));
 }
 
 function drawSending(place, { broadcasts, sender }) {

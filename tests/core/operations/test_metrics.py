@@ -11,17 +11,23 @@ from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 from redis import Redis
 from rq.registry import FailedJobRegistry, StartedJobRegistry
-from rq.serializers import JSONSerializer
 
-from app.core.jobs import metrics, queue
+from app.core.jobs import queue
 from app.core.jobs.schedule import HEARTBEAT, HEARTBEAT_TTL_S
-from app.core.jobs.worker import Job
 from app.forum.jobs import place_pictures
 from app.notifications.models import Channel
-from app.providers.http import CALLS
+from app.providers.http import AddressPolicy, Http, ProviderError
+from dev.simulators import Server
 from tests.helpers.client import Client
 
 Labels = dict[str, str]
+
+#: Names of the metrics, as in the operators' documents and alerts.
+DOCUMENTED = {
+    "http_request_seconds", "provider_call_seconds", "deliveries_last_hour", "deliveries_due",
+    "deliveries_oldest_due_seconds", "workers", "jobs", "clock_tick_age_seconds", "sender_state", "broadcasts_paused",
+    "inbound_waiting", "inbound_dangers_last_day", "activity_logs_waiting",
+}  # fmt: skip
 
 
 def samples(client: Client, name: str) -> dict[frozenset[tuple[str, str]], float]:
@@ -47,9 +53,16 @@ def test_delivery_backlog_metrics_are_zero_before_any_delivery(client: Client, n
     assert samples(client, name) == dict.fromkeys(lanes, 0.0)
 
 
-def test_delivery_counters_start_at_zero(client: Client) -> None:
-    assert sample(client, "deliveries_total", outcome="failed", channel="push") == 0.0
-    assert sample(client, "delivery_lag_seconds_bucket", channel="messaging", le="+Inf") == 0.0
+def test_deliveries_of_the_last_hour_start_at_zero(client: Client) -> None:
+    assert sample(client, "deliveries_last_hour", state="failed", channel="push") == 0.0
+
+
+def test_no_other_metric_is_exported_than_the_documented(client: Client) -> None:
+    client.get("/roles")
+    families = {family.name for family in text_string_to_metric_families(client.get("/metrics").text)}
+    assert {
+        name.removesuffix("_created") for name in families if not name.startswith(("python_", "process_"))
+    } == DOCUMENTED
 
 
 def test_worker_job_log_and_scheduler_gauges_exist_before_any_job(client: Client) -> None:
@@ -78,40 +91,23 @@ def test_jobs_are_counted_and_reading_the_counts_moves_no_job(committed: Flask) 
         assert sample(client, "jobs", queue="urgent", state="failed") == 1.0
 
 
-def perform(committed: Flask) -> None:
-    """Run a job like a worker does, but in this process."""
+def test_a_call_of_a_provider_is_counted_in_a_request_and_logged_in_a_job(
+    app: Flask, sim: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    http, labels = Http("contoh", policy=AddressPolicy.ANYWHERE), {"provider": "contoh", "outcome": "4xx"}
 
-    class OurJob(Job):
-        app = committed
+    def calls() -> float:
+        return REGISTRY.get_sample_value("provider_call_seconds_count", labels) or 0.0
 
-    job = OurJob.create(place_pictures, connection=queue.connection(), serializer=JSONSerializer, origin="bulk")
-    job.prepare_for_execution("test", queue.connection().pipeline())
-    job.perform()
-
-
-def test_metrics_of_a_job_are_added_to_those_of_earlier_jobs(committed: Flask) -> None:
-    client = Client(committed)
-    labels = {"provider": "contoh", "outcome": "ok"}
-    for seconds in (0.07, 3.0):
-        CALLS.labels(**labels).observe(seconds)
-        perform(committed)
-        perform(committed)  # the second job has no new counts to add
-    assert sample(client, "jobs_provider_call_seconds_count", **labels) == 2.0
-    assert sample(client, "jobs_provider_call_seconds_sum", **labels) == pytest.approx(3.07)
-    assert sample(client, "jobs_provider_call_seconds_bucket", le="0.1", **labels) == 1.0
-    assert sample(client, "jobs_provider_call_seconds_bucket", le="+Inf", **labels) == 2.0
-    # In this process, the metric without the prefix `jobs_` keeps its value.
-    assert REGISTRY.get_sample_value("provider_call_seconds_count", labels) == 2.0
-
-
-def test_job_metrics_are_kept_while_redis_is_unavailable(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    CALLS.labels("contoh", "timeout").observe(1)
-    with monkeypatch.context() as patch:
-        patch.setitem(committed.extensions, "redis", Redis(port=1))
-        metrics.hand_over()
-    metrics.hand_over()
-    labels = {"provider": "contoh", "outcome": "timeout"}
-    assert sample(Client(committed), "jobs_provider_call_seconds_count", **labels) == 1.0
+    with app.test_request_context(), pytest.raises(ProviderError):
+        http.fetch("GET", sim.url)
+    assert calls() == 1.0
+    assert "provider call" not in caplog.messages
+    with pytest.raises(ProviderError):
+        http.fetch("GET", sim.url)
+    assert calls() == 1.0
+    (line,) = [record for record in caplog.records if record.message == "provider call"]
+    assert (line.provider, line.outcome) == ("contoh", "4xx")  # type: ignore[attr-defined]  # extra fields of the line
 
 
 @pytest.mark.processes

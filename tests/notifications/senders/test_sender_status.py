@@ -212,8 +212,8 @@ def test_an_operator_sees_a_stopped_sender_in_all_reports_and_can_resume_it(
     assert told.json["checks"]["sender"].endswith("UTC: request invalid on disconnected device")
     assert any("no message leaves since" in problem for problem in delivery_metrics.worker_problems())
     page = client.get("/metrics").get_data(as_text=True)
-    assert 'sender_state{state="down"} 1.0' in page
-    assert 'sender_state{state="up"} 0.0' in page
+    assert 'sender_state{provider="fonnte",state="down"} 1.0' in page
+    assert 'sender_state{provider="fonnte",state="up"} 0.0' in page
     sender_status.start()
     assert not any("no message leaves" in problem for problem in delivery_metrics.worker_problems())
 
