@@ -11,7 +11,7 @@ from marshmallow import Schema, ValidationError, fields, validate
 from app import sections
 from app.core.errors import ValidationFailed
 from app.core.lib.labels import LABELS, label
-from app.core.lib.sentences import UNFIT, as_sentence
+from app.core.lib.sentences import UNFIT, WHOLE, as_sentence
 from app.core.web.fields import Items
 from app.identity.schemas import UserCreate
 from app.pengingat.details_schemas import DETAILS
@@ -26,6 +26,12 @@ PLAIN = frozenset(
     telepon tempat terapi vitamin waktu
     """.split()  # noqa: SIM905  # a list would be much longer
 )
+
+#: Blueprints whose bodies only programs send.
+PROGRAMS = frozenset({"push", "logs"})
+
+#: Fields that only programs fill in, in bodies that people send.
+UNLABELLED = frozenset({"captcha-response", "is_editable", "method", "paused", "refresh_token", "thumbnail_url"})
 
 #: Values with which the test fills each field. Each field must reject at least one of these values.
 WRONG = [
@@ -51,8 +57,11 @@ class Place:
         return f"{type(self.schema).__name__}.{'.'.join(self.path)}"
 
 
-def schemas() -> Iterator[Schema]:
-    """Yield each schema of a route once, and each schema that services and commands load themselves."""
+def schemas() -> Iterator[tuple[Schema, bool]]:
+    """Yield each schema of a route once, and each schema that services and commands load themselves.
+
+    Yield also whether people fill in its fields. Query parameters, and bodies that only programs send, have no labels.
+    """
     seen: set[type[Schema]] = set()
     for blueprint in sections.blueprints():
         for documented in blueprint._docs.values():
@@ -60,9 +69,9 @@ def schemas() -> Iterator[Schema]:
                 for parameter in operation.get("arguments", {}).get("parameters", ()):
                     if type(parameter["schema"]) not in seen:
                         seen.add(type(parameter["schema"]))
-                        yield parameter["schema"]
-    yield from DETAILS.values()
-    yield UserCreate()
+                        yield parameter["schema"], parameter["in"] != "query" and blueprint.name not in PROGRAMS
+    yield from ((schema, True) for schema in DETAILS.values())
+    yield UserCreate(), True
 
 
 def places(schema: Schema) -> Iterator[Place]:
@@ -84,7 +93,16 @@ def places(schema: Schema) -> Iterator[Place]:
 SCHEMAS = list(schemas())
 
 #: All fields of all schemas.
-PLACES = [place for schema in SCHEMAS for place in places(schema)]
+PLACES = [place for schema, _ in SCHEMAS for place in places(schema)]
+
+#: The fields that people fill in.
+LABELLED = [
+    place
+    for schema, is_labelled in SCHEMAS
+    if is_labelled
+    for place in places(schema)
+    if place.path[0] not in UNLABELLED
+]
 
 #: Request bodies that are not JSON objects.
 NO_OBJECTS: tuple[object, ...] = ([], None, "teks", 7)
@@ -98,17 +116,18 @@ def refusal(schema: Schema, sent: object) -> ValidationFailed | None:
     return None
 
 
-def wrong_in(error: ValidationFailed) -> Iterator[str]:
+def wrong_in(error: ValidationFailed, *, is_labelled: bool) -> Iterator[str]:
     """Yield what is wrong with the text of a validation error.
 
     A text must be a whole sentence, or continue a sentence that begins with the field's name.
     """
-    yield from faults(error.message)
+    if is_labelled:
+        yield from faults(error.message)
     if not error.errors:
         yield "it names no field"
     for path, sentences in error.errors.items():
         for sentence in sentences:
-            yield from faults(as_sentence({path: [sentence]}) or "")
+            yield from faults(as_sentence({path if is_labelled else WHOLE: [sentence]}) or "")
             goes_on = sentence[0].islower() or sentence in WHOLE_SENTENCES
             if not goes_on or not sentence.endswith("."):
                 yield f"{sentence!r} begins with a capital, or has no full stop"
@@ -124,11 +143,11 @@ def test_every_field_has_a_label_or_a_plain_indonesian_name() -> None:
         return part.isdigit() or part in LABELS or set(part.split("_")) <= PLAIN
 
     assert_none(
-        (f"{place} {part}" for place in PLACES for part in place.path if not is_known(part)),
+        (f"{place} {part}" for place in LABELLED for part in place.path if not is_known(part)),
         "Add a label for the field in app/core/lib/labels.py, because error messages name it:",
     )
     assert_none(
-        (f"{place} {fault}" for place in PLACES for fault in faults(label(place.path))), "A label is Indonesian:"
+        (f"{place} {fault}" for place in LABELLED for fault in faults(label(place.path))), "A label is Indonesian:"
     )
 
 
@@ -138,7 +157,7 @@ def test_every_validation_error_of_a_field_is_in_indonesian() -> None:
             f"{place} {fault}"
             for place in PLACES
             for error in filter(None, (refusal(place.schema, place.wrap(value)) for value in WRONG))
-            for fault in wrong_in(error)
+            for fault in wrong_in(error, is_labelled=place in LABELLED)
         ),
         "Give its validator an Indonesian `error`:",
     )
@@ -150,7 +169,7 @@ def test_every_field_rejects_a_wrong_value() -> None:
 
 
 def test_a_body_that_is_no_json_object_is_refused_in_indonesian() -> None:
-    refusals = [(type(each).__name__, sent, refusal(each, sent)) for each in SCHEMAS for sent in ({}, *NO_OBJECTS)]
+    refusals = [(type(each).__name__, sent, refusal(each, sent)) for each, _ in SCHEMAS for sent in ({}, *NO_OBJECTS)]
     assert_none((f"{name} {sent!r}" for name, sent, error in refusals if not error and sent != {}), "It is accepted:")
     assert_none(
         (f"{name} {fault}" for name, _, error in refusals if error for fault in faults(error.message)),

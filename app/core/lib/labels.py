@@ -1,11 +1,11 @@
-"""Indonesian names of the API's fields, for error messages."""
+"""Indonesian names of the fields that people fill in, for error messages."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 #: Labels by field name, or by parent and field name. Without an entry, the label is made from the name: `nama_obat`
-#: becomes "Nama obat".
+#: becomes "Nama obat". Query parameters and fields that only programs send have no entry.
 LABELS = {
     # fields of users and caregivers
     "username": "Nama pengguna",
@@ -15,27 +15,18 @@ LABELS = {
     "nama_ktp": "Nama sesuai KTP",
     "nomor_hp": "Nomor HP",
     "phone": "Nomor telepon",
-    "method": "Cara verifikasi",
     "nik": "NIK",
     "email": "E-mail",
     "domicile": "Domisili",
     "preferences": "Preferensi",
-    "captcha-response": "Verifikasi manusia",
     "code": "Kode",
     "handover_code": "Kode serah terima",
-    "refresh_token": "Token sesi",
     "forum": "Tulisan di forum",
     "otp": "Kode verifikasi",
-    "paused": "Jeda",
-    "hub.mode": "Mode",
-    "hub.verify_token": "Token",
-    "hub.challenge": "Tantangan",
     "name": "Nama",
     "role": "Peran",
     "role_ids": "Peran",
-    "is_editable": "Pilihan dapat diubah",
     "is_verified": "Status verifikasi",
-    "missed_days": "Hari melewatkan obat",
     "user_id": "Pengguna",
     "caregiver_id": "Pendamping",
     "patient_id": "Pasien",
@@ -67,7 +58,6 @@ LABELS = {
     "phrase": "Frasa",
     "video_id": "Id video",
     "channel_title": "Nama kanal",
-    "thumbnail_url": "Alamat gambar kecil",
     "faskes_ids": "Fasilitas kesehatan",
     "rating": "Penilaian",
     "province": "Provinsi",
@@ -98,46 +88,13 @@ LABELS = {
     "sisa": "Sisa persediaan",
     "ingatkan_hari": "Batas hari pengingat persediaan",
     "tambah": "Tambahan persediaan",
-    "state": "Keadaan",
-    "banding": "Tanda banding",
-    # fields of push notifications
-    "endpoint": "Alamat langganan",
     "kind": "Jenis",
-    "keys": "Kunci langganan",
-    "p256dh": "Kunci publik",
-    "auth": "Kunci rahasia",
-    "payload": "Isi notifikasi",
-    "body": "Teks",
-    # query parameters of lists
-    "page": "Nomor halaman",
-    "per_page": "Jumlah per halaman",
-    "q": "Kata pencarian",
-    "sort": "Urutan",
-    "tag": "Preferensi",
-    "channel_id": "Kanal",
-    "keyword": "Kata pencarian",
-    "before": "Batas daftar",
-    "after": "Batas daftar",
-    "saved": "Pilihan tersimpan",
-    "mine": "Pilihan milik sendiri",
-    "replies": "Pilihan balasan",
     "lat": "Garis lintang",
     "lng": "Garis bujur",
-    "date": "Tanggal",
     "start": "Tanggal mulai",
     "end": "Tanggal akhir",
     # fields of the administration
-    "action": "Tindakan",
     "query": "Kueri",
-    "detail": "Pilihan rincian",
-    "limit": "Jumlah baris",
-    # fields of activity logs
-    "event_type": "Jenis kegiatan",
-    "event_name": "Nama kegiatan",
-    "screen_name": "Nama layar",
-    "activity_description": "Uraian kegiatan",
-    "session_id": "Sesi",
-    "user_ip": "Alamat IP",
 }
 
 #: Objects that are left out of labels. For example, the label of `details.jam` is only "Jam".

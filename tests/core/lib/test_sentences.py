@@ -17,7 +17,8 @@ from app.core.lib.labels import label
         ("details.makan_siang.protein", "Protein pada makan siang"),
         ("details", "Rincian"),
         ("role_ids.2", "Peran ke-3"),
-        ("keys.p256dh", "Kunci publik pada kunci langganan"),
+        ("quiet_hours.start", "Jam mulai pada jam tenang"),
+        ("keys.p256dh", "P256dh pada keys"),
         ("nik.0.jam", "Jam pada NIK ke-1"),
     ],
 )
