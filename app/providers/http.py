@@ -21,11 +21,10 @@ from weakref import WeakSet
 
 import requests
 import urllib3.exceptions
-from flask import has_request_context
-from prometheus_client import Histogram
 from requests.structures import CaseInsensitiveDict
 
 from app.core.database.session import forbid_retry
+from app.core.operations.metrics import count_provider_call
 from app.providers.circuit_breaker import Breaker
 from app.providers.responses import ErrorKind, ProviderError, ProviderResponse, status_error
 from app.providers.sockets import Adapter, AddressPolicy, AddressRefusedError, deadline, is_written
@@ -36,13 +35,6 @@ __all__ = ["AddressPolicy", "Http", "ProviderError", "ProviderResponse", "policy
 logger = logging.getLogger(__name__)
 
 USER_AGENT = "health-support/1.0"
-
-CALLS = Histogram(
-    "provider_call_seconds",
-    "Calls of outside services, each attempt by itself",
-    ["provider", "outcome"],
-    buckets=(0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8),
-)
 
 _MAX_REDIRECTS = 5
 
@@ -170,19 +162,11 @@ class Http:
         seconds = time.monotonic() - started
         if isinstance(result, ProviderResponse):
             self._breaker.record(host, down=False)
-            self._count("ok", seconds)
+            count_provider_call(self.provider, "ok", seconds)
             return result
         self._breaker.record(host, down=result.is_down)
-        self._count(result.outcome, seconds)
+        count_provider_call(self.provider, result.outcome, seconds)
         raise result
-
-    def _count(self, outcome: str, seconds: float) -> None:
-        """Update the metric. In a worker, write a log line instead, because Prometheus cannot read its metrics."""
-        if has_request_context():
-            CALLS.labels(self.provider, outcome).observe(seconds)
-        else:
-            line = {"provider": self.provider, "outcome": outcome, "ms": round(seconds * 1000, 1)}
-            logger.info("provider call", extra=line)
 
     def _exchange(self, call: _Call, seconds: float) -> ProviderResponse | ProviderError:
         """Send one request and return the response or the error.

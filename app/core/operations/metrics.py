@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence
 
-from flask import Flask, Response
+from flask import Flask, Response, has_request_context
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
     REGISTRY,
@@ -32,6 +32,22 @@ REQUESTS = Histogram(
     ["method", "route", "status"],
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
+
+_PROVIDER_CALLS = Histogram(
+    "provider_call_seconds",
+    "Calls of outside services, each attempt by itself",
+    ["provider", "outcome"],
+    buckets=(0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8),
+)
+
+
+def count_provider_call(provider: str, outcome: str, seconds: float) -> None:
+    """Update the metric. In a worker, write a log line instead, because Prometheus cannot read its metrics."""
+    if has_request_context():
+        _PROVIDER_CALLS.labels(provider, outcome).observe(seconds)
+    else:
+        line = {"provider": provider, "outcome": outcome, "ms": round(seconds * 1000, 1)}
+        logger.info("provider call", extra=line)
 
 
 #: A function that reads metrics when `/metrics` is requested, such as queue lengths.
