@@ -34,7 +34,7 @@ run: $(SERVICE) ## serve it here, with its own PostgreSQL and Valkey (PORT=8000,
 test: $(EVERYTHING) ## the quick tests, on servers of their own (ARGS="-k forum")
 	@$(PYTEST) -m "not browser and not processes and not slow" $(ARGS)
 
-test-all: needs-test-all $(NODE) ## all tests without a browser: also slow ones, processes, nginx, replicas, outages
+test-all: needs-test-all $(NODE) ## all tests without a browser: also slow ones, processes, nginx, failovers, outages
 	@$(PYTEST) -m "not browser" $(ARGS)
 
 test-browser: needs-test-browser ## the tests that need Chromium

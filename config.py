@@ -249,9 +249,6 @@ class Config:
     database_pooler_url: str | None = secret(
         "PgBouncer in transaction mode, for requests and jobs. All else uses `DATABASE_URL`", _database
     )
-    database_replica_url: str | None = secret(
-        "Streaming replica for exports, the overview and SQL that reads", _database
-    )
     redis_url: str = secret(
         "Redis 7 or Valkey 8, or newer; `rediss://` with TLS",
         _text(r"(rediss?|unix)://.+", "must be a redis://, rediss:// or unix:// address"),

@@ -19,7 +19,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.core.database import db_time, migrations
 from app.core.database.engines import UNLIMITED, direct
-from app.core.database.session import autocommit
+from app.core.database.session import db
 from app.core.errors import AppError
 from app.core.jobs import queue
 from app.core.lib import local_time
@@ -83,6 +83,7 @@ def findings(problems: list[str], env: Mapping[str, str]) -> Iterator[Finding]:
             finding = Finding(item, ready=True, todo=check(problems, env))
         except Exception as error:  # noqa: BLE001  # an error in one item must not hide the others
             finding = Finding(item, ready=False, todo=_words(error))
+            db.session.remove()  # its connection may be broken
         yield finding
 
 
@@ -115,19 +116,14 @@ def _database(*_: object) -> str:
     if not isinstance(version, int) or version < POSTGRESQL:
         raise NotReadyError(f"PostgreSQL {POSTGRESQL // 10000} or newer is needed.")
     health.check_database()  # the ORM connects to DATABASE_POOLER_URL, if set
-    replica: sa.Engine | None = extensions()["replica"]
-    if replica is not None:
-        with replica.connect() as connection:
-            connection.execute(sa.text("SELECT 1"))
     return ""
 
 
 def _migrations(*_: object) -> str:
     if migrations.missing():
         raise NotReadyError("Run `flask db upgrade`.")
-    with autocommit() as connection:
-        if not connection.scalar(sa.select(sa.exists(sa.select(Role.id)))):
-            raise NotReadyError("Run `flask seed`.")
+    if not db.session.scalar(sa.select(sa.exists(sa.select(Role.id)))):
+        raise NotReadyError("Run `flask seed`.")
     return ""
 
 
@@ -180,6 +176,7 @@ def _if_reachable(read: Callable[[], Answer]) -> Answer | None:
     try:
         return read()
     except (DBAPIError, PoolTimeoutError):
+        db.session.remove()
         return None
 
 
@@ -204,8 +201,7 @@ def _webhooks(*_: object) -> str:
 
 
 def _has_come_in() -> bool:
-    with autocommit() as connection:
-        return bool(connection.scalar(sa.select(sa.exists().where(Inbound.provider == settings.messaging_provider))))
+    return bool(db.session.scalar(sa.select(sa.exists().where(Inbound.provider == settings.messaging_provider))))
 
 
 def _templates(*_: object) -> str:
@@ -246,10 +242,9 @@ def _clock(*_: object) -> str:
 
 
 def _console(*_: object) -> str:
-    with autocommit() as connection:
-        somebody = sa.select(user_roles).join(Role).where(Role.name.in_(PRIVILEGED))
-        if not connection.scalar(sa.select(somebody.exists())):
-            raise NotReadyError("Nobody is an administrator: `flask users create ... --role superadmin`.")
+    somebody = sa.select(user_roles).join(Role).where(Role.name.in_(PRIVILEGED))
+    if not db.session.scalar(sa.select(somebody.exists())):
+        raise NotReadyError("Nobody is an administrator: `flask users create ... --role superadmin`.")
     return "" if settings.has_console else "Left out: CONSOLE=on, so administrators have no page at /console."
 
 

@@ -16,7 +16,6 @@ from sqlalchemy.exc import DBAPIError
 
 from app import create_app
 from app.check import findings as findings_of
-from app.core.database.engines import keep_request_settings
 from app.core.database.session import unit_of_work
 from app.core.operations.backup import backup as make_backup
 from app.core.operations.backup import restore as restore_backup
@@ -41,7 +40,7 @@ from config import Config, environment
 
 
 def init_app(app: Flask) -> None:
-    setup = (seed, users, keys, settings_table, check, pooler)
+    setup = (seed, users, keys, settings_table, check)
     for each in (*setup, worker_health, messaging, nik, backup, restore, logs):
         app.cli.add_command(each)
 
@@ -173,16 +172,6 @@ def seed() -> None:
     """
     seed_all()
     click.echo("Seeded.")
-
-
-@command("pooler")
-def pooler() -> None:
-    """Store the session settings of requests in the database role.
-
-    Run this once, before you set DATABASE_POOLER_URL.
-    """
-    keep_request_settings()
-    click.echo("The role has them. Now set DATABASE_POOLER_URL.")
 
 
 @command("backup")

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import psycopg2
 import sqlalchemy as sa
 
-from app.core.database.session import autocommit
+from app.core.database.session import db
 from app.faskes.models import distance_km
 from app.faskes.service import reads
 from app.providers.geocoding import PLACES
@@ -72,7 +72,8 @@ def times_faster_than_a_scan(environment: BenchEnvironment) -> float:
     far = distance_km(sa.bindparam("lat", type_=sa.Double), sa.bindparam("lng", type_=sa.Double))
     scan = sa.select(*reads.COLUMNS, far).where(far <= RADIUS_M / 1000).order_by(far)
     spent = {"indexed": 0.0, "scanned": 0.0}
-    with environment.app.app_context(), autocommit() as connection:
+    with environment.app.app_context():
+        connection = db.session.connection()
         connection.execute(sa.text("SET max_parallel_workers_per_gather = 0"))
         for lat, lng in positions(30, seed=4):
             parts, circle = reads.circle(lat, lng, RADIUS_M)

@@ -21,10 +21,9 @@ from typing import Any
 
 import psycopg2
 import sqlalchemy as sa
-from flask import current_app
 
 from app import wiring
-from app.core.database.session import autocommit, db, unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.core.web.pagination import Page
 from app.faskes.schemas import NameQuery, NearbyQuery
 from app.faskes.service import lookup
@@ -90,13 +89,11 @@ class GrowthTable:
 
 
 def _list(n: int) -> None:
-    with autocommit() as connection:
-        thread_list.read_page(connection, ThreadQuery(FIRST, before=n), None)
+    thread_list.read_page(ThreadQuery(FIRST, before=n), None)
 
 
 def _thread(n: int) -> None:
-    with autocommit() as connection:
-        thread = threads.read_thread(connection, 1 + (n - 1) // REPLIES_EACH, None).record
+    thread = threads.read_thread(1 + (n - 1) // REPLIES_EACH, None).record
     assert len(thread["replies"]) == REPLIES_EACH // 2
 
 
@@ -273,7 +270,6 @@ def _fill(cursor: Any, table: GrowthTable, rows: int, people: int) -> None:
     cursor.execute(WARM, {"table": table.name})
     # Close the connections, because open connections keep query plans for the smaller table.
     db.engine.dispose()
-    current_app.extensions["autocommit"].dispose()
     print(f"{table.name}: {rows:,} rows filled in {time.monotonic() - started:.0f} s", flush=True)
 
 
@@ -331,8 +327,7 @@ def _seconds(work: Callable[[int], object], key: int) -> float:
 
 
 def _select(key: int) -> None:
-    with autocommit() as connection:
-        connection.execute(sa.select(Role.id, Role.name).where(Role.id == key)).all()
+    db.session.execute(sa.select(Role.id, Role.name).where(Role.id == key)).all()
 
 
 def _result(name: str, path: HotPath, costs: list[float], sizes: list[int]) -> Result:

@@ -17,7 +17,7 @@ import psycopg2
 import sqlalchemy as sa
 
 from app.core.database import db_time
-from app.core.database.session import autocommit, db
+from app.core.database.session import db
 from app.core.lib import local_time
 from app.identity.models import User
 from app.notifications import jobs as notifications
@@ -132,8 +132,7 @@ def _push_token(reminder_id: int) -> str:
 
 
 def _select() -> None:
-    with autocommit() as connection:
-        connection.execute(sa.select(User.id, User.username).where(User.id == 1)).all()
+    db.session.execute(sa.select(User.id, User.username).where(User.id == 1)).all()
 
 
 def _ratio(work: Callable[[], object], floor: Callable[[], object]) -> float:

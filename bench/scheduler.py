@@ -9,7 +9,7 @@ from statistics import median
 import psycopg2
 import sqlalchemy as sa
 
-from app.core.database.session import autocommit
+from app.core.database.session import db
 from app.identity.models import User
 from app.notifications import jobs
 from bench.environment import BenchEnvironment, Result, at_most
@@ -42,8 +42,7 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
     with environment.app.app_context():
 
         def select() -> None:
-            with autocommit() as reader:
-                reader.execute(by_key).one()
+            db.session.execute(by_key).one()
 
         ticks: list[float] = []
         for _ in range(ROUNDS):

@@ -10,7 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.core.database.session import autocommit, unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.identity.models import User
 from app.inbox import limits
 from app.inbox import service as inbox
@@ -81,9 +81,8 @@ _latest = _shown.where(~_is_upcoming).order_by(_moment.desc(), _rows.id.desc()).
 
 def read() -> OutboxPage:
     """Return the data of the page. Upcoming entries begin with the earliest, all other lists with the newest."""
-    with autocommit() as connection:
-        rows = [connection.execute(which).mappings().all() for which in (_upcoming, _latest)]
-        received = [{**row, "shown": _shown_text(row)} for row in connection.execute(_received).mappings()]
+    rows = [db.session.execute(which).mappings().all() for which in (_upcoming, _latest)]
+    received = [{**row, "shown": _shown_text(row)} for row in db.session.execute(_received).mappings()]
     upcoming, latest = (_entries({**row, "words": words_of(row)} for row in part) for part in rows)
     people = {
         str(entry.first["phone"]): f"{entry.first['nama_ktp']} ({entry.first['phone']})"

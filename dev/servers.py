@@ -95,8 +95,8 @@ def start_postgres(
     return postgres
 
 
-def start_replica(supervisor: Supervisor, primary: Postgres, data: Path) -> Postgres:
-    """Start a streaming replica of `primary`, with its data in the folder `data`.
+def start_standby(supervisor: Supervisor, primary: Postgres, data: Path) -> Postgres:
+    """Start a standby of `primary` (streaming replication) with its data in the folder `data`.
 
     The primary must be durable. If `data` is missing, copy the primary first.
     """

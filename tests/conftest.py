@@ -58,10 +58,7 @@ def real_app(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 
 
 class _OneConnection:
-    """Replacement for the engines of reads, so that reads see uncommitted changes of the test.
-
-    Like a read through the real engines, a read through this replacement begins no transaction in `db.session`.
-    """
+    """Replacement for the engine of exports, so that exports see uncommitted changes of the test."""
 
     def __init__(self, connection: sa.Connection) -> None:
         self._connection = connection
@@ -85,7 +82,7 @@ def app(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
         engine = db.engine
         with engine.connect() as connection, connection.begin() as transaction:
             monkeypatch.setitem(db._app_engines[real_app], None, connection)
-            monkeypatch.setitem(real_app.extensions, "autocommit", _OneConnection(connection))
+            monkeypatch.setitem(real_app.extensions, "autocommit", connection)
             monkeypatch.setitem(real_app.extensions, "streams", _OneConnection(connection))
             db.session.configure(join_transaction_mode="create_savepoint")
             db.session.remove()

@@ -12,7 +12,7 @@ from sqlalchemy import orm
 
 from app.core.contact import ask_administrator
 from app.core.database import db_time
-from app.core.database.session import autocommit, db
+from app.core.database.session import db
 from app.core.lib.break_links import break_links
 from app.identity import care
 from app.identity.care import CaregiverLink, Scope
@@ -215,8 +215,7 @@ def render_handed_over(deliveries: Sequence[Claimed]) -> dict[int, Words]:
         .join(patient, patient.id == CaregiverLink.patient_id)
         .where(CaregiverLink.id.in_([each.about_id for each in deliveries]))
     )
-    with autocommit() as connection:
-        found = {row.id: row for row in connection.execute(links)}
+    found = {row.id: row for row in db.session.execute(links)}
     return {each.id: _handed_over(each, found[each.about_id]) for each in deliveries if each.about_id in found}
 
 

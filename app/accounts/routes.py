@@ -9,6 +9,7 @@ from app.accounts.verification import VerificationRequest
 from app.core.lib import provinces
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import A_DAY_S, cached
+from app.core.web.dispatch import in_a_unit, in_steps
 from app.core.web.fields import Loaded
 from app.core.web.idempotency import secret_answer
 from app.core.web.rate_limits import by_body, caller_network, limit
@@ -69,6 +70,7 @@ def superadmin_login(data: Loaded) -> dict[str, str]:
 
 
 @bp.post("/register")
+@in_steps
 @public
 @limit("20 per minute; 200 per day")
 @bp.arguments(schemas.Registration)
@@ -105,6 +107,7 @@ def check_username(data: dict[str, str]) -> service.Availability:
 
 
 @bp.get("/send-verification-code")
+@in_a_unit
 @public
 @limit("10 per minute")
 @limit("5 per hour; 10 per day", key=number)
@@ -178,6 +181,7 @@ def create_phone_verification(data: Loaded) -> VerificationRequest:
 
 
 @bp.put("/profile/phone/verification")
+@in_steps
 @authenticated
 @limit("20 per hour", key=by_caller)
 @bp.arguments(schemas.VerificationConfirm)

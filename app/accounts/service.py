@@ -13,7 +13,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.accounts import moves, notices
 from app.core.contact import ask_administrator
 from app.core.database import db_time
-from app.core.database.session import db
+from app.core.database.session import db, unit_of_work
 from app.core.errors import BadRequest, Forbidden, ValidationFailed
 from app.core.media import pictures
 from app.core.settings import settings
@@ -77,16 +77,18 @@ def register(data: Loaded, remote_ip: str | None, *, device: str | None = None) 
     code = data.get("handover_code")
     if code is None and role not in SELF_SERVICE:
         raise Forbidden("Peran tersebut tidak dapat dipilih saat mendaftar.", code="role_not_allowed")
-    # Call the captcha provider before the first SQL statement, so that no transaction is open during the call.
-    captcha.verify(data.get("captcha_response"), remote_ip)
-    if code is not None:
-        user = _take_over(code, data)
+    captcha.verify(data.get("captcha_response"), remote_ip)  # calls a provider, so before the unit of work
+    with unit_of_work():
+        user = _create(data, role) if code is None else _take_over(code, data)
         return sessions.begin(user, device)
+
+
+def _create(data: Loaded, role: str) -> User:
     user = users.create(data, [role], self_registered=True)
     if role_ids := data.get("role_ids"):
         choose_own_roles(user, {*role_ids, *user.role_ids})
     notification_settings.record_consents(user, data.get("consents", {}), way=ConsentSource.REGISTRATION)
-    return sessions.begin(user, device)
+    return user
 
 
 def _take_over(code: str, data: Loaded) -> User:

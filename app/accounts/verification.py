@@ -19,7 +19,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.accounts import moves, questions, service
 from app.core.database import db_time
-from app.core.database.session import db, map_constraint_errors, own_transaction
+from app.core.database.session import db, map_constraint_errors, unit_of_work
 from app.core.errors import AppError, BadRequest, Conflict, ValidationFailed
 from app.core.settings import settings
 from app.core.web import rate_limits
@@ -120,17 +120,19 @@ def confirm(caller: Caller, code: str) -> User | None:
     receive the owner's answer. Raise `WrongCode` for a wrong code.
     """
     code_hash = digest(VerificationMethod.CODE, codes.normalise(code), caller.id)
-    tried = _take_try(caller.id)
+    with unit_of_work():
+        tried = _take_try(caller.id)  # stays counted if the code is wrong
     if tried is None or not hmac.compare_digest(tried.code_hash, code_hash):
         raise WrongCode
-    match prove(caller.id, VerificationMethod.CODE, code_hash, tried.phone):
-        case Proof.UNKNOWN_CODE:
-            raise WrongCode
-        case Proof.ASKED:
-            if not settings.receives_messages:
-                raise NumberInUse
-            questions.send(tried.phone)
-            return None
+    with unit_of_work():
+        match prove(caller.id, VerificationMethod.CODE, code_hash, tried.phone):
+            case Proof.UNKNOWN_CODE:
+                raise WrongCode
+            case Proof.ASKED:
+                if not settings.receives_messages:
+                    raise NumberInUse
+                questions.send(tried.phone)
+                return None
     return service.get_profile(caller)
 
 
@@ -252,6 +254,4 @@ def _take_try(user_id: int) -> sa.Row[str, str] | None:
         .values(tries=PhoneVerification.tries + 1)
         .returning(PhoneVerification.code_hash, PhoneVerification.phone)
     )
-    # The try is counted in its own transaction, because an error rolls back the request's transaction.
-    with own_transaction() as session:
-        return session.execute(tried).one_or_none()
+    return db.session.execute(tried).one_or_none()

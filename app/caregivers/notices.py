@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
 from app.core.database import db_time
-from app.core.database.session import autocommit, db
+from app.core.database.session import db
 from app.core.lib.break_links import break_links
 from app.core.settings import settings
 from app.identity import care
@@ -138,8 +138,7 @@ def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
     """Return the texts of notices about one link, by delivery id. A notice about a deleted link gets no text."""
     which = CaregiverLink.id.in_([each.about_id for each in deliveries])
     links = sa.select(CaregiverLink.id, User.nama_ktp, CaregiverLink.scopes)
-    with autocommit() as connection:
-        rows = connection.execute(links.join(User, User.id == CaregiverLink.caregiver_id).where(which)).all()
+    rows = db.session.execute(links.join(User, User.id == CaregiverLink.caregiver_id).where(which)).all()
     facts = {id_: (name, scopes) for id_, name, scopes in rows}
     return {each.id: _words(each, *facts[each.about_id]) for each in deliveries if each.about_id in facts}
 
@@ -148,9 +147,8 @@ def render_gathered(deliveries: Sequence[Claimed]) -> dict[int, Words]:
     """Return the texts of notices about several links, by delivery id. Omit deleted links."""
     ids = {each.id: cast(list[int], each.payload["links"]) for each in deliveries}
     names = sa.select(CaregiverLink.id, User.nama_ktp).join(User, User.id == CaregiverLink.caregiver_id)
-    with autocommit() as connection:
-        rows = connection.execute(names.where(CaregiverLink.id.in_([id_ for each in ids.values() for id_ in each])))
-        found = {id_: break_links(name) for id_, name in rows}
+    rows = db.session.execute(names.where(CaregiverLink.id.in_([id_ for each in ids.values() for id_ in each])))
+    found = {id_: break_links(name) for id_, name in rows}
     there = {each.id: [found[id_] for id_ in dict.fromkeys(ids[each.id]) if id_ in found] for each in deliveries}
     return {each.id: _words_of_several(each, there[each.id]) for each in deliveries if there[each.id]}
 

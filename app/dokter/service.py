@@ -7,7 +7,7 @@ from collections.abc import Collection
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
 
-from app.core.database.session import assign, autocommit, db, get_locked_or_404, get_or_404, map_constraint_errors
+from app.core.database.session import assign, db, get_locked_or_404, get_or_404, map_constraint_errors
 from app.core.errors import AppError, ValidationFailed
 from app.core.media import pictures
 from app.core.web.fields import Loaded
@@ -63,11 +63,10 @@ def nearby(lat: float, lng: float, page: Page) -> Listing[dict[str, object]]:
     if province is None:
         return Listing([], 0, page)
     values = {"lat": lat, "lng": lng, "province": province, "limit": page.size, "offset": page.offset}
-    with autocommit() as connection:
-        rows = [_with_distance(row) for row in connection.execute(_NEARBY, values).mappings()]
-        if (total := page.total(len(rows))) is not None:
-            return Listing(rows, total, page)
-        return Listing(rows, connection.execute(_COUNT_NEARBY, {"province": province}).scalar_one(), page)
+    rows = [_with_distance(row) for row in db.session.execute(_NEARBY, values).mappings()]
+    if (total := page.total(len(rows))) is not None:
+        return Listing(rows, total, page)
+    return Listing(rows, db.session.execute(_COUNT_NEARBY, {"province": province}).scalar_one(), page)
 
 
 def _with_distance(row: sa.RowMapping) -> dict[str, object]:

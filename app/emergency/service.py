@@ -6,7 +6,7 @@ from typing import TypedDict
 
 import sqlalchemy as sa
 
-from app.core.database.session import assign, autocommit, db, get_locked_or_404
+from app.core.database.session import assign, db, get_locked_or_404
 from app.core.lib.provinces import PROVINCES
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Search, containing, paginate
@@ -64,8 +64,7 @@ def nearby(lat: float, lng: float) -> NearbyNumbers:
     province = geocoding.province_at(lat, lng)
     if province is None:
         return {"province": None, "phones": []}
-    with autocommit() as connection:
-        phones = [dict(row) for row in connection.execute(_OF_PROVINCE, {"province": province}).mappings()]
+    phones = [dict(row) for row in db.session.execute(_OF_PROVINCE, {"province": province}).mappings()]
     return {"province": province, "phones": phones}
 
 

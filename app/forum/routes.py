@@ -19,7 +19,6 @@ from app.forum.models import ForumReply, ForumReport, ForumThread
 from app.forum.schemas import RepliesQuery, ReplyQuery, ThreadQuery
 from app.forum.service import blocks, categories, moderation, replies, reports, threads, toggles
 from app.forum.service.blocks import Block
-from app.forum.service.categories import Category
 from app.forum.service.posts import PostType
 from app.forum.service.reads.posts import Record
 from app.forum.service.reads.threads import ThreadPage
@@ -33,7 +32,7 @@ bp = Blueprint("forum", __name__, url_prefix="/forum", description="Threads, nes
 @optional
 @cached(1)
 @bp.response(200, schemas.CategoryList(many=True))
-def list_categories() -> list[Category]:
+def list_categories() -> list[dict[str, object]]:
     """List the forum's categories."""
     return categories.list_all()
 

@@ -16,7 +16,7 @@ from sqlalchemy.dialects.postgresql import Insert, insert
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.database.personal import Delete, Impersonal, Personal, Rows
-from app.core.database.session import Base, Created, db, own_transaction
+from app.core.database.session import Base, Created, db
 from app.core.lib.local_time import today
 from app.identity.models import RoleName, User
 from app.identity.sessions import Caller
@@ -181,15 +181,6 @@ def record_many(
     `since` and `until` limit the group by time. None means no limit.
     """
     db.session.execute(_adding_many(by, action, covers, since, until))
-
-
-def record_for_everybody_now(by: Caller, action: AccessAction) -> None:
-    """Record an access to the data of everybody.
-
-    Commit at once, because the calling code then runs a statement that may end every database connection.
-    """
-    with own_transaction() as session:
-        session.execute(_adding_many(by, action, Covers.EVERYBODY, None, None))
 
 
 def _adding_many(

@@ -16,7 +16,7 @@ from enum import StrEnum
 import sqlalchemy as sa
 from sqlalchemy import orm
 
-from app.core.database.session import db, own_transaction
+from app.core.database.session import db
 from app.core.web.pagination import Listing, Search, containing, paginate_rows
 from app.identity.models import AuditEntry, RoleName, User
 from app.identity.sessions import Caller
@@ -61,28 +61,16 @@ class AuditSearch(Search):
 Entry = sa.Row[int, datetime, int | None, str | None, str, str, str | None, dict[str, object], str | None]
 
 
-def record(by: Caller | None, action: AuditAction, subject: str, **details: object) -> None:
-    """Add an entry in the current transaction. `by` is None for a command of the operator."""
-    db.session.add(_entry(by, action, subject, details))
+def record(by: Caller | None, action: AuditAction, subject: str, **details: object) -> int:
+    """Insert an entry and return its id. `by` is None for a command of the operator."""
     db.session.info[__name__] = True
+    of_actor = {"actor_id": by.id if by else None, "ip": by.ip if by else None}
+    entry = sa.insert(AuditEntry).values(**of_actor, action=action, subject=subject, details=details)
+    return db.session.scalars(entry.returning(AuditEntry.id)).one()
 
 
 def is_recorded() -> bool:
     return __name__ in db.session.info
-
-
-def record_now(by: Caller, action: AuditAction, subject: str, **details: object) -> None:
-    """Commit an entry at once in its own transaction, so that the entry stays if the action fails.
-
-    Also log a line, because a statement of the SQL console can delete its own entry. The line omits the
-    details, because they may contain personal data. An erasure cannot remove personal data from log files.
-    """
-    with own_transaction() as session:
-        entry = _entry(by, action, subject, details)
-        session.add(entry)
-        session.flush()
-        extra = {"entry_id": entry.id, "actor_id": by.id, "action": action.value, "subject": subject, "ip": by.ip}
-    logger.warning("audit", extra=extra)
 
 
 def list_all(by: Caller, search: AuditSearch) -> Listing[Entry]:
@@ -126,10 +114,4 @@ def empty_old_sql() -> None:
         .where(AuditEntry.action == AuditAction.SQL, AuditEntry.details != {}, is_old)
         .values(details={})
         .execution_options(synchronize_session=False)
-    )
-
-
-def _entry(by: Caller | None, action: AuditAction, subject: str, details: dict[str, object]) -> AuditEntry:
-    return AuditEntry(
-        actor_id=by.id if by else None, action=action, subject=subject, details=details, ip=by.ip if by else None
     )

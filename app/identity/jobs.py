@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from app.core.database.session import db, unit_of_work
+from app.core.database.session import db, own_connection, unit_of_work
 from app.core.web import idempotency
 from app.identity import audit, field_encryption, own_pictures, second_factor, sessions
 from app.identity.models import User
@@ -83,12 +83,12 @@ def rotate_nik() -> tuple[int, list[int]]:
 def verify_nik() -> tuple[int, list[int]]:
     """Decrypt every NIK. Return the number of successes, and the ids of people whose NIK cannot be decrypted."""
     fine, broken = 0, []
-    for user_id, stored in db.session.execute(
-        sa.select(User.id, User.nik).where(User.nik.is_not(None)).order_by(User.id).execution_options(yield_per=1000)
-    ):
-        try:
-            field_encryption.decrypt(stored, user_id)
-            fine += 1
-        except field_encryption.UndecryptableField:
-            broken.append(user_id)
+    query = sa.select(User.id, User.nik).where(User.nik.is_not(None)).order_by(User.id)
+    with own_connection() as connection:
+        for user_id, stored in connection.execute(query.execution_options(yield_per=1000)):
+            try:
+                field_encryption.decrypt(stored, user_id)
+                fine += 1
+            except field_encryption.UndecryptableField:
+                broken.append(user_id)
     return fine, broken

@@ -18,7 +18,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, insert
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.database.personal import Delete, Personal, Rows
-from app.core.database.session import Base, Created, current_connection, db
+from app.core.database.session import Base, Created, db
 from app.core.errors import AppError, BadRequest, Conflict, Forbidden, NotFound, Unauthorized
 from app.core.lib.local_time import now
 from app.core.settings import settings
@@ -204,8 +204,7 @@ def replace_recovery_codes(user: User, otp: str) -> list[str]:
 
 def is_active(user_id: int) -> bool:
     active = sa.exists().where(SecondFactor.user_id == user_id, SecondFactor.confirmed_at.is_not(None))
-    with current_connection() as connection:
-        return bool(connection.scalar(sa.select(active)))
+    return bool(db.session.scalar(sa.select(active)))
 
 
 def reencrypt() -> None:

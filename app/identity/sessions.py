@@ -13,8 +13,7 @@ from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
-from app.core.database.prepared import PreparedStatement
-from app.core.database.session import autocommit, db
+from app.core.database.session import db
 from app.core.errors import NotFound, Unauthorized
 from app.identity import tokens
 from app.identity.models import (
@@ -221,21 +220,19 @@ def delete_expired(user_id: int | None = None) -> None:
 
 _SESSION_ID, _USER_ID = sa.bindparam("session_id", type_=sa.Uuid), sa.bindparam("user_id", type_=sa.BigInteger)
 _roles = sa.select(Role.name).join(user_roles, user_roles.c.role_id == Role.id).where(user_roles.c.user_id == _USER_ID)
-_SESSION = PreparedStatement(
-    sa.select(LoginSession.kind, sa.func.array(_roles.scalar_subquery())).where(
-        LoginSession.id == _SESSION_ID, LoginSession.user_id == _USER_ID, IS_ALIVE
-    )
+_SESSION = sa.select(LoginSession.kind, sa.func.array(_roles.scalar_subquery())).where(
+    LoginSession.id == _SESSION_ID, LoginSession.user_id == _USER_ID, IS_ALIVE
 )
 
 
 def get_caller(access_token: str, ip: str | None = None) -> Caller:
     """Return the owner of an access token. Raise `Unauthorized` if the token is invalid or its session has ended."""
     token = tokens.read_access(access_token)
-    with autocommit() as connection:
-        rows = _SESSION.rows(connection, {"session_id": str(token.session_id), "user_id": token.user_id})
-    if not rows:
+    values = {"session_id": token.session_id, "user_id": token.user_id}
+    row = db.session.execute(_SESSION, values).one_or_none()
+    if row is None:
         raise ended()
-    kind, roles = rows[0]
+    kind, roles = row
     return Caller(token.user_id, frozenset(roles), token.session_id, SessionKind(kind), ip)
 
 

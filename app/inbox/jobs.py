@@ -19,7 +19,7 @@ from redis.exceptions import RedisError
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from app.core.database.session import autocommit, db, unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.core.jobs.queue import enqueue_once_now
 from app.core.settings import extensions
 from app.inbox import limits
@@ -92,9 +92,8 @@ def enqueue_open() -> None:
 
     If Redis is unavailable, handle some events at once.
     """
-    with autocommit() as connection:
-        if not connection.scalar(_anything_open):
-            return
+    if not db.session.scalar(_anything_open):
+        return
     try:
         enqueue_once_now(handle)
     except RedisError:
@@ -103,9 +102,8 @@ def enqueue_open() -> None:
 
 def collect() -> Iterator[Metric]:
     """Yield the number of open events, and of the messages of the last day that tell of a danger."""
-    with autocommit() as connection:
-        waiting = connection.scalar(_count_open)
-        found: dict[str, int] = dict(iter(connection.execute(_count_dangers)))
+    waiting = db.session.scalar(_count_open)
+    found: dict[str, int] = dict(iter(db.session.execute(_count_dangers)))
     yield GaugeMetricFamily("inbound_waiting", "Events of messaging providers that wait to be handled", value=waiting)
     dangers = GaugeMetricFamily(
         "inbound_dangers_last_day", "Messages of the last day that tell of a crisis or an emergency", labels=["kind"]

@@ -8,8 +8,7 @@ from typing import TypedDict
 import orjson
 import sqlalchemy as sa
 
-from app.core.database.prepared import PreparedStatement
-from app.core.database.session import current_connection
+from app.core.database.session import db
 from app.core.errors import BadRequest, Forbidden, NotFound
 from app.core.jobs.queue import enqueue_once
 from app.core.settings import settings
@@ -38,16 +37,14 @@ class ContactInfo(TypedDict):
 
 #: Statement that inserts all events of a request body. The events are one JSON parameter, so that the SQL text is the
 #: same for any number of events.
-_store = PreparedStatement(
-    sa.text(
-        """
+_store = sa.text(
+    """
         INSERT INTO inbound (provider, event_key, kind, phone, text, ref, payload)
         SELECT provider, key, kind, phone, text, ref, payload FROM jsonb_to_recordset(CAST(:events AS jsonb))
             AS events (provider text, key text, kind text, phone text, text text, ref text, payload jsonb)
         ON CONFLICT (event_key) DO NOTHING
         RETURNING kind
         """
-    )
 )
 
 
@@ -81,8 +78,7 @@ def keep(events: Iterable[WebhookEvent]) -> None:
     rows = [_row(event) for event in events]
     if not rows:
         return
-    with current_connection() as connection:
-        kinds = _store.rows(connection, {"events": orjson.dumps(rows).decode()})
+    kinds = db.session.execute(_store, {"events": orjson.dumps(rows).decode()}).all()
     # Receipts are not urgent. The scheduler enqueues the job for them within a second.
     if any(kind != InboundKind.RECEIPT for (kind,) in kinds):
         enqueue_once(jobs.handle)

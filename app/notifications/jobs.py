@@ -16,8 +16,7 @@ from flask import current_app
 from redis.exceptions import RedisError
 
 from app.core.database import db_time
-from app.core.database.prepared import PreparedStatement
-from app.core.database.session import autocommit, db, unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.core.jobs.queue import BULK, QUEUES, URGENT, enqueue_once_now
 from app.identity import field_encryption
 from app.notifications.delivery import drain as delivery_drain
@@ -90,7 +89,7 @@ _earliest = (
     for channel in Channel
 )
 #: Query that returns whether any delivery is due. If none is due, `enqueue_due` runs no other query.
-_anything_due = PreparedStatement(sa.select(sa.func.least(*_earliest) <= db_time.now_sql()))
+_anything_due = sa.select(sa.func.least(*_earliest) <= db_time.now_sql())
 #: Condition under which no broadcast may be sent now: broadcasts are paused, the provider's limit is used up, or
 #: the rate limit allows no message yet.
 _bulk_waits = sa.exists().where(
@@ -136,13 +135,10 @@ _due = {may_send: sa.select(*(condition for *_, condition in drains)) for may_se
 
 def enqueue_due() -> None:
     """Enqueue a drain for each queue with due deliveries. The scheduler calls this function every second."""
-    with autocommit() as connection:
-        ((is_any_due,),) = _anything_due.rows(connection)
-    if not is_any_due:
+    if not db.session.scalar(_anything_due):
         return
     may_send = sender_status.may_send(Channel.MESSAGING)
-    with autocommit() as connection:
-        due = connection.execute(_due[may_send]).one()
+    due = db.session.execute(_due[may_send]).one()
     for (job, drained, queue, _), is_due in zip(_drains[may_send], due, strict=True):
         if not is_due:
             continue
@@ -210,8 +206,7 @@ def prune() -> None:
     deliveries are deleted in small transactions.
     """
     is_over = _rows.settled_at < sa.func.statement_timestamp() - ANSWER_WITHIN
-    with autocommit() as connection:
-        connection.execute(sa.update(deliveries).where(_rows.sealed.is_not(None), is_over).values(sealed=None))
+    db.session.execute(sa.update(deliveries).where(_rows.sealed.is_not(None), is_over).values(sealed=None))
     old = (
         sa.select(_rows.id)
         .where(_rows.state.not_in(OPEN), _rows.created_at < sa.func.statement_timestamp() - timedelta(days=KEEP_DAYS))

@@ -112,7 +112,7 @@ def _cancel(*which: sa.ColumnElement[bool]) -> int:
 
 
 def _cancelling(*which: sa.ColumnElement[bool]) -> sa.Update:
-    is_open = sa.or_(*(Delivery.state == state for state in OPEN))  # `PreparedStatement` cannot expand a list
+    is_open = Delivery.state.in_(OPEN)
     cancel = sa.update(Delivery).where(*which, is_open)
     return cancel.values(state=DeliveryState.CANCELLED, **final()).execution_options(synchronize_session=False)
 

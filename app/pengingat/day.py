@@ -13,8 +13,7 @@ from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 
-from app.core.database.prepared import PreparedStatement
-from app.core.database.session import current_connection
+from app.core.database.session import db
 from app.core.errors import ValidationFailed
 from app.core.lib import local_time
 from app.pengingat.ledger import statements, upcoming
@@ -29,9 +28,7 @@ MAX_BACK, MAX_AHEAD = 92 * DAY, 35 * DAY
 #: Columns of a reminder that are needed to compute its future occurrences and its texts.
 _REMINDER = ("id", "tipe", "judul", "timezone", "details", "plan", "planned_until", "done_from", "done_until")
 _user_id = sa.bindparam("of_user", type_=sa.BigInteger)
-_reminders = PreparedStatement(
-    sa.select(*(Pengingat.__table__.c[name] for name in _REMINDER)).where(Pengingat.user_id == _user_id)
-)
+_reminders = sa.select(*(Pengingat.__table__.c[name] for name in _REMINDER)).where(Pengingat.user_id == _user_id)
 
 _rows, _later = occurrences.c, occurrences.alias("later")
 _next_has_fallen_due = sa.exists().where(
@@ -42,7 +39,7 @@ _next_has_fallen_due = sa.exists().where(
 )
 _moments = [sa.bindparam(name, type_=sa.DateTime(timezone=True)) for name in ("from", "until")]
 _days = [sa.bindparam(name, type_=sa.Date) for name in ("first", "last")]
-_recorded = PreparedStatement(
+_recorded = (
     sa.select(*_rows, _next_has_fallen_due)
     .where(
         _rows.user_id == _user_id,
@@ -81,15 +78,14 @@ def list_doses(user_id: int, day: date | None) -> list[Dose]:
     back or 35 days ahead.
     """
     now = local_time.now()
-    with current_connection() as connection:
-        rows = _reminders.rows(connection, {"of_user": user_id})
-        known = {row[0]: Pengingat(**dict(zip(_REMINDER, row, strict=True))) for row in rows}
-        _check(day, known, now)
-        here = now.astimezone(UTC).date()
-        first, last = (day, day) if day else (here - DAY, here + DAY)
-        midnight = datetime.combine(first, time(), UTC)
-        bounds = {"from": midnight - DAY, "until": midnight + (last - first) + 2 * DAY, "first": first, "last": last}
-        recorded = _recorded.rows(connection, {"of_user": user_id, "now": now, **bounds})
+    rows = db.session.execute(_reminders, {"of_user": user_id}).all()
+    known = {row[0]: Pengingat(**dict(zip(_REMINDER, row, strict=True))) for row in rows}
+    _check(day, known, now)
+    here = now.astimezone(UTC).date()
+    first, last = (day, day) if day else (here - DAY, here + DAY)
+    midnight = datetime.combine(first, time(), UTC)
+    bounds = {"from": midnight - DAY, "until": midnight + (last - first) + 2 * DAY, "first": first, "last": last}
+    recorded = db.session.execute(_recorded, {"of_user": user_id, "now": now, **bounds}).all()
     ledger = [(Occurrence(**dict(zip(_rows.keys(), row, strict=True))), is_closed) for *row, is_closed in recorded]
     found = [
         _dose(row, known.get(row.reminder_id or 0), now, is_closed=is_closed)

@@ -23,7 +23,6 @@ import requests
 import urllib3.exceptions
 from requests.structures import CaseInsensitiveDict
 
-from app.core.database.session import forbid_retry
 from app.core.operations.metrics import count_provider_call
 from app.providers.circuit_breaker import Breaker
 from app.providers.responses import ErrorKind, ProviderError, ProviderResponse, status_error
@@ -119,8 +118,6 @@ class Http:
         Any other method is retried only if no connection was made. Redirects of a GET or HEAD are followed only where
         `may_follow` returns true.
         """
-        if method not in ("GET", "HEAD"):
-            forbid_retry()
         stop = time.monotonic() + (self.budget_s if budget_s is None else budget_s)
         call = _Call(method, url, {"params": params, "data": data, "json": json, "headers": dict(headers or {})})
         tries = hops = 0

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import orjson
 import sqlalchemy as sa
 
-from app.core.database.session import autocommit, db, unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.identity import dependents, sessions
 from app.identity.models import LoginSession, User
 from app.notifications import outbox
@@ -115,8 +115,7 @@ def send(delivery: Claimed) -> str | None:
     another person.
     """
     subscription_id = int(delivery.target or 0)
-    with autocommit() as connection:
-        row = connection.execute(_subscription, {"id": subscription_id, "of_user": delivery.user_id}).one_or_none()
+    row = db.session.execute(_subscription, {"id": subscription_id, "of_user": delivery.user_id}).one_or_none()
     if row is None or (delivery.user_id is not None and not row.is_receivers):
         raise UndeliverableError("unsubscribed")
     is_reminder = delivery.kind == REMINDER

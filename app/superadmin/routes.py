@@ -7,6 +7,7 @@ from flask import Response
 from app.core.exports import streaming
 from app.core.exports.streaming import MIMETYPES
 from app.core.web.blueprint import Blueprint
+from app.core.web.dispatch import in_steps
 from app.identity.access import requires, superadmin
 from app.identity.models import RoleName
 from app.superadmin import schemas
@@ -18,6 +19,7 @@ bp = Blueprint("superadmin", __name__, url_prefix="/superadmin", description="SQ
 
 
 @bp.post("/query")
+@in_steps
 @requires(RoleName.SUPERADMIN)
 @bp.arguments(schemas.SqlQuery)
 @bp.response(200, schemas.SqlResult)
@@ -27,6 +29,7 @@ def run_query(data: dict[str, str]) -> TimedResult:
 
 
 @bp.post("/query/export")
+@in_steps
 @requires(RoleName.SUPERADMIN)
 @bp.arguments(schemas.SqlQuery)
 @bp.response(200, streaming.FILE, content_type=MIMETYPES["csv"])

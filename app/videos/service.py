@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 
-from app.core.database.session import AnySelect, assign, autocommit, db, get_locked_or_404, map_constraint_errors
+from app.core.database.session import AnySelect, assign, db, get_locked_or_404, map_constraint_errors
 from app.core.errors import AppError, Conflict, NotFound
 from app.core.lib.urls import canonical
 from app.core.web.fields import Loaded
@@ -190,8 +190,7 @@ def _paged(live_videos: Sequence[LiveVideo], page: Page, user_id: int | None) ->
 
 def _video_id_of(own_id: int) -> str | None:
     """Return the platform's id of a stored video. No transaction stays open, because a provider call may follow."""
-    with autocommit() as connection:
-        return connection.scalar(sa.select(Video.video_id).where(Video.id == own_id))
+    return db.session.scalar(sa.select(Video.video_id).where(Video.id == own_id))
 
 
 def _known_thumbnail(video_id: str) -> str | None:

@@ -294,7 +294,6 @@ class World:
         """Close the application's connections, because the server is about to end."""
         with self.app.app_context():
             db.engine.dispose()
-            self.app.extensions["autocommit"].dispose()
 
     def _count_arrivals(self, outcome: ExperimentOutcome) -> None:
         """Count the messages and pushes of this round's reminders, for the outcome."""

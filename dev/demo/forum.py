@@ -53,8 +53,8 @@ def fill() -> None:
         }
         thread_id = threads.create(data, caller(author))["id"]
         for reader in ("budi", "admin"):
-            toggles.LIKES[ForumThread].apply(db.session.connection(), thread_id, caller(reader).id)
-        toggles.SAVES[ForumThread].apply(db.session.connection(), thread_id, caller("siti").id)
+            toggles.LIKES[ForumThread].apply(thread_id, caller(reader).id)
+        toggles.SAVES[ForumThread].apply(thread_id, caller("siti").id)
         _answer(thread_id, None, answers)
 
 
@@ -62,5 +62,5 @@ def _answer(thread_id: int, parent_id: int | None, answers: Answers) -> None:
     for author, use_pseudonym, content, below in answers:
         data: Loaded = {"content": content, "use_pseudonym": use_pseudonym, "parent_id": parent_id}
         reply_id = replies.create(thread_id, data, caller(author))["id"]
-        toggles.LIKES[ForumReply].apply(db.session.connection(), reply_id, caller("admin").id)
+        toggles.LIKES[ForumReply].apply(reply_id, caller("admin").id)
         _answer(thread_id, reply_id, below)

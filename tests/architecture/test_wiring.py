@@ -22,6 +22,8 @@ MARKS = {
     "authenticated",
     "requires",
     "limit",
+    "in_a_unit",
+    "in_steps",
     "limit_own_password",
     "limit_uploads",
     "limit_admin_uploads",

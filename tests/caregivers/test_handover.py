@@ -270,7 +270,7 @@ class TestRaces:
         def register() -> None:
             name = next(names)
             data = {"username": f"ibu_{name}", "nama_samaran": name, "nomor_hp": f"08135555000{ord(name) % 10}"}
-            accounts.register({**REGISTRATION, **data, "handover_code": kept[2]}, None)
+            accounts._take_over(kept[2], {**REGISTRATION, **data})
 
         second = done_twice_at_once(committed, register)
         assert isinstance(second.exception(), ValidationFailed)
@@ -299,7 +299,7 @@ class TestRaces:
         run_together(
             committed,
             attempt(lambda: personal_data.delete_dependent(caller, ibu)),
-            attempt(lambda: accounts.register({**REGISTRATION, "handover_code": code}, None)),
+            attempt(lambda: accounts._take_over(code, REGISTRATION)),
         )
         db.session.rollback()
         user = db.session.get_one(User, ibu)

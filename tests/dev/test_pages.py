@@ -37,7 +37,6 @@ def developing(variables: dict[str, str]) -> Iterator[Flask]:
         db.session.commit()
         db.session.remove()
         db.engine.dispose()
-        app.extensions["autocommit"].dispose()
     app.extensions["redis"].close()
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.core.database.session import db
+from app.core.database.session import db, unit_of_work
 from app.dokter import service
 from app.dokter.models import Dokter
 from tests.core.media.samples import plain
@@ -231,9 +231,10 @@ class TestUpdateDokter(ForAdmins):
         assert client.get(second).status_code == 404
 
     def test_concurrent_edits_do_not_mix_the_facilities_of_a_doctor(self, committed: Flask) -> None:
-        for name in "abcd":
-            make_faskes(id=name, nama=name)
-        dokter = make_dokter("a")
+        with unit_of_work():
+            for name in "abcd":
+                make_faskes(id=name, nama=name)
+            dokter = make_dokter("a")
         admin = Client(committed).as_(make_admin())
         db.session.commit()
         path = f"/dokter/{dokter.id}"

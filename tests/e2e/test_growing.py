@@ -1,9 +1,11 @@
-"""Tests of optional parts of a larger installation: PgBouncer in transaction mode, and a managed Redis."""
+"""Tests of optional parts of a larger installation: PgBouncer in transaction mode, failover of Redis and PostgreSQL."""
 
 from __future__ import annotations
 
 import getpass
 import os
+import re
+import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -15,12 +17,15 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from app.core.database import engines
 from app.core.database.session import db, unit_of_work
 from app.identity import sessions
 from app.logs.models import ActivityLog
-from dev.servers import valkey_server
-from dev.stack.processes import Stack, free_port
+from config import ROOT
+from dev.servers import start_postgres, start_standby, valkey_server
+from dev.stack.processes import Stack, WebOnly, free_port
 from dev.stack.waiting import eventually
+from dev.supervisor import Supervisor
 from dev.system_packages import require
 from tests.helpers.factories import make_user
 
@@ -44,6 +49,7 @@ listen_port = {port}
 unix_socket_dir =
 auth_type = any
 pool_mode = transaction
+ignore_startup_parameters = options
 default_pool_size = {pool_size}
 query_timeout = 60
 admin_users = boss
@@ -129,12 +135,18 @@ def test_requests_and_logs_work_through_pgbouncer_and_a_redis_failover(grown: Gr
     assert eventually(logged("after"))
 
 
-def test_flask_pooler_sets_the_statement_timeout_and_time_zone_of_the_role(grown: Grown, committed: Flask) -> None:
-    grown.flask("pooler")
+def test_the_statements_of_the_guide_give_the_role_its_settings(grown: Grown, committed: Flask) -> None:
+    guide = (ROOT / "deploy/SCALING.md").read_text(encoding="utf-8")
+    statements = re.findall(r"^ALTER ROLE health (SET \w+ = .*;)$", guide, re.MULTILINE)
+    assert len(statements) == len(engines.REQUEST)
     try:
         with psycopg2.connect(grown.direct_url) as connection, connection.cursor() as cursor:
-            cursor.execute("SELECT current_setting('statement_timeout'), current_setting('timezone')")
-            assert cursor.fetchone() == ("15s", "UTC")
+            for statement in statements:
+                cursor.execute(f"ALTER ROLE CURRENT_USER {statement}")
+        with psycopg2.connect(grown.direct_url) as connection, connection.cursor() as cursor:
+            settings = ", ".join(f"current_setting('{name}')" for name in engines.REQUEST)
+            cursor.execute(f"SELECT {settings}")
+            assert cursor.fetchone() == ("UTC", "15s", "30s")
     finally:
         with psycopg2.connect(grown.direct_url) as connection, connection.cursor() as cursor:
             cursor.execute("ALTER ROLE CURRENT_USER RESET ALL")
@@ -164,3 +176,35 @@ def waiting() -> int:
     db.session.rollback()
     activity = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     return db.session.scalar(sa.text(activity)) or 0
+
+
+def test_requests_go_on_at_a_standby_that_takes_over(variables: dict[str, str], tmp_path: Path) -> None:
+    with Supervisor(tmp_path / "servers") as supervisor:
+        primary = start_postgres(supervisor, tmp_path / "primary")
+        web = WebOnly(
+            {"DATABASE_URL": primary.url(), "REDIS_URL": variables["REDIS_URL"], "RATE_LIMITS": "off"}, tmp_path
+        )
+        web.flask("db", "upgrade")
+        web.flask("seed")
+        standby = start_standby(supervisor, primary, tmp_path / "standby")
+        web.env["DATABASE_URL"] = f"postgresql://health@/health?host={primary.sockets},{standby.sockets}&port=5432,5432"
+        with web:
+            access = web.call("POST", "/register", json=PERSON).json()["access_token"]
+            assert eventually(lambda: people(standby.url()) == 1)
+            primary.child.process.send_signal(signal.SIGQUIT)  # SIGQUIT ends PostgreSQL at once, like a crash.
+            primary.child.process.wait()
+            supervisor.children.remove(primary.child)
+            assert web.call("GET", "/profile", access).status_code == 503
+            with closing(psycopg2.connect(standby.url(role="postgres"))) as connection:
+                connection.cursor().execute("SELECT pg_promote()")
+            assert eventually(lambda: web.call("GET", "/profile", access).status_code == 200)
+            assert web.call("PUT", "/profile", access, json={"domicile": "Bali"}).status_code == 200
+            statuses = [web.call("GET", "/profile", access).status_code for _ in range(20)]
+            assert statuses == [200] * 20
+
+
+def people(url: str) -> int:
+    with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM users")
+        (count,) = cursor.fetchone() or (0,)
+        return int(count)

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.database.session import autocommit, db, unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.core.errors import AppError
 from app.core.web.fields import Loaded
 from app.forum.models import ForumReply, ForumThread, ReplyMark, ThreadMark
@@ -110,8 +110,7 @@ def test_concurrent_writes_and_deletions_of_posts_cause_no_deadlock(committed: F
     def work(number: int) -> Any:
         choice = random.Random(number)
         thread_id = choice.choice(thread_ids)
-        with autocommit() as connection:
-            reply_ids = connection.scalars(sa.select(ForumReply.id).where(ForumReply.thread_id == thread_id)).all()
+        reply_ids = db.session.scalars(sa.select(ForumReply.id).where(ForumReply.thread_id == thread_id)).all()
         match choice.randrange(12):
             case 0 | 1 | 2 | 3:
                 return reply_to(thread_id, people[0], choice.choice([None, *reply_ids]))

@@ -75,11 +75,11 @@ def test_a_text_too_short_for_the_index_is_searched_in_newest_threads_only(
     client: Client, siti: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(thread_list, "MAX_SEARCHED", 2)
-    thread_list.prepared_page.cache_clear()
+    thread_list.select_page.cache_clear()
     old, _, new = (write_thread(siti, content=text)["id"] for text in ("qz lama", "lain", "qz baru"))
     assert found(client, "qz") == [new]
     assert found(client, "qz lama") == [old]
-    thread_list.prepared_page.cache_clear()
+    thread_list.select_page.cache_clear()
 
 
 def test_a_search_needs_one_statement(client: Client, siti: Client, statements: Statements) -> None:

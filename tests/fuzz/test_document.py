@@ -44,7 +44,6 @@ def served(committed: Flask, variables: dict[str, str], sim: Server) -> Iterator
             demo.fill()
         yield app
         db.engine.dispose()
-        app.extensions["autocommit"].dispose()
 
 
 @pytest.mark.parametrize("role", WHO, ids=lambda role: role or "nobody")

@@ -45,7 +45,6 @@ def migrate(database_url: str) -> None:
 def dispose(app: Flask) -> None:
     with app.app_context():
         db.engine.dispose()
-        app.extensions["autocommit"].dispose()
     app.extensions["redis"].close()
 
 

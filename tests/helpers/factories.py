@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from itertools import count
 from typing import Any
@@ -36,11 +37,16 @@ def make_user(*roles: str, image: str | None = None, **data: Any) -> User:
         "nomor_hp": f"0812{n:08d}",
         **data,
     }
-    with mock.patch.object(passwords, "hash_password", _hash):
+    with mock.patch.object(passwords, "hash_password", _hash), in_a_transaction():
         user = users.create(values, roles or (RoleName.PASIEN,))
-    user.image = image
-    db.session.flush()
+        user.image = image
+        db.session.flush()
     return user
+
+
+def in_a_transaction() -> AbstractContextManager[None]:
+    """Open a unit of work, unless the test already is in a transaction."""
+    return nullcontext() if db.session.get_bind() is db.engine else unit_of_work()
 
 
 def signed_in(user_id: int) -> Caller:

@@ -5,31 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
-from unittest import mock
 
 import sqlalchemy as sa
-from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.sql import ClauseElement, Executable
 
-from app.core.database.prepared import PreparedStatement
 from app.core.database.session import db
-
-
-class Explain(Executable, ClauseElement):
-    inherit_cache = False
-
-    def __init__(self, statement: Any) -> None:
-        self.statement = statement
-
-
-@compiles(Explain)
-def _explain(element: Explain, compiler: Any, **options: Any) -> str:
-    return f"EXPLAIN {compiler.process(element.statement, **options)}"
 
 
 def plan_of(statement: Any, **values: Any) -> str:
     """Return the query plan of a statement. `values` are its parameters."""
-    return "\n".join(db.session.connection().execute(Explain(statement), values).scalars())
+    connection = db.session.connection()
+    compiled = statement.compile(connection, compile_kwargs={"render_postcompile": True})
+    rows = connection.exec_driver_sql(f"EXPLAIN {compiled}", compiled.construct_params(values))
+    return "\n".join(rows.scalars())
 
 
 def analyse(*tables: str) -> None:
@@ -47,17 +34,10 @@ def plans_of_all() -> Iterator[list[str]]:
         if statement.startswith("SELECT"):
             ran.append((statement, parameters))
 
-    rows = PreparedStatement.rows
-
-    def noted_rows(statement: PreparedStatement, connection: sa.Connection, values: Any = None) -> Any:
-        ran.append((statement._text, values))
-        return rows(statement, connection, values)
-
     plans: list[str] = []
     sa.event.listen(sa.Engine, "before_cursor_execute", note)
     try:
-        with mock.patch.object(PreparedStatement, "rows", noted_rows):
-            yield plans
+        yield plans
     finally:
         sa.event.remove(sa.Engine, "before_cursor_execute", note)
     connection = db.session.connection()

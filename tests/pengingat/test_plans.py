@@ -9,7 +9,6 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.database.prepared import PreparedStatement
 from app.core.database.session import db
 from app.core.errors import NotFound
 from app.core.lib import local_time
@@ -61,14 +60,6 @@ def person() -> int:
     return int(db.session.scalar(sa.text("SELECT min(id) FROM users WHERE username LIKE 'massa%'")) or 0)
 
 
-def generic_plan_of(statement: PreparedStatement, **values: object) -> str:
-    """Return the generic plan of a prepared statement. A generic plan is the same for all values."""
-    connection = db.session.connection()
-    connection.exec_driver_sql("SET LOCAL plan_cache_mode = force_generic_plan")
-    statement.rows(connection, values)
-    return "\n".join(connection.exec_driver_sql(f"EXPLAIN {statement._execute}", values).scalars())
-
-
 def test_the_sweep_for_missed_doses_uses_the_index_of_open_occurrences() -> None:
     now = local_time.now()
     plan = plan_of(missed._overdue, due_before=now - LATE, now=now)
@@ -76,8 +67,8 @@ def test_the_sweep_for_missed_doses_uses_the_index_of_open_occurrences() -> None
     assert "Seq Scan on occurrences" not in plan, plan
 
 
-def test_the_generic_plan_of_an_idle_missed_dose_sweep_uses_an_index() -> None:
-    plan = generic_plan_of(missed._longest_overdue, due_before=local_time.now())
+def test_an_idle_missed_dose_sweep_uses_an_index() -> None:
+    plan = plan_of(missed._longest_overdue, due_before=local_time.now())
     assert "ix_occurrences_open" in plan
     assert "Seq Scan" not in plan, plan
 
@@ -89,7 +80,7 @@ def test_the_statement_that_writes_an_answer_uses_the_primary_keys() -> None:
         "ANALYZE reminders, occurrences",
     ):
         db.session.execute(sa.text(statement))  # for tables of this size, a scan seems cheaper than 100 lookups
-    plan = generic_plan_of(statements._change, rows="[]", ids=[1], reminders="[]", following=[1])
+    plan = plan_of(statements._change, rows="[]", ids=[1], reminders="[]", following=[1])
     assert {"pk_occurrences", "pk_reminders"} <= set(re.findall(r"pk_\w+", plan)), plan
     assert not re.search("Seq Scan on (occurrences|reminders)", plan), plan
 
@@ -109,7 +100,7 @@ def test_the_stock_notice_job_uses_the_stock_check_index() -> None:
 
 
 def test_the_search_for_waiting_caregiver_alerts_uses_their_index() -> None:
-    plan = generic_plan_of(alerts._first_waiting, now=local_time.now())
+    plan = plan_of(alerts._first_waiting, now=local_time.now())
     assert "ix_caregiver_alerts_waiting" in plan
     assert "Seq Scan on caregiver_alerts" not in plan, plan
 

@@ -5,7 +5,7 @@ If PostgreSQL cancels a request because of a deadlock, the service retries the r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 
@@ -14,8 +14,7 @@ import sqlalchemy as sa
 from flask import Flask
 from sqlalchemy.exc import OperationalError
 
-from app.core.database.session import db, forbid_retry
-from app.forum.service import threads
+from app.core.database.session import db
 from dev.stack.waiting import wait_until
 from tests.races.families import (
     caregiver_answers_while_the_dependent_takes_over,
@@ -100,26 +99,12 @@ def test_a_request_cancelled_by_a_deadlock_is_retried(scene: Scene, caplog: pyte
     assert scene.sql("SELECT threads_count FROM forum_categories WHERE id = 2") == 1
 
 
-def test_a_deadlocked_request_is_not_retried_after_forbid_retry(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    update: Callable[..., object] = threads.update
-
-    def after_a_trace(*args: object) -> object:
-        forbid_retry()
-        return update(*args)
-
-    monkeypatch.setattr(threads, "update", after_a_trace)
-    thread_id, response = move_into_a_deadlock(scene)
-    assert response.status == 503, response
-    assert scene.sql("SELECT category_id FROM forum_threads WHERE id = :id", id=thread_id) == 1
-
-
 def count_deadlocks(scene: Scene) -> int:
     """Close all connections and return PostgreSQL's count of deadlocks.
 
     PostgreSQL adds the statistics of a connection when the connection ends.
     """
-    for engine in (db.engine, scene.app.extensions["autocommit"]):
-        engine.dispose()
+    db.engine.dispose()
     wait_until(lambda: scene.sql(OTHER_CONNECTIONS) == 0)
     return int(scene.sql(DEADLOCKS))
 

@@ -1,4 +1,4 @@
-"""Database addresses that the console uses: all hosts of the settings, and the port of the replica."""
+"""Database addresses that the console uses: all hosts of the settings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.superadmin.service import console
 from tests.helpers.client import Client
 
 
@@ -23,14 +22,3 @@ def test_the_console_uses_the_second_host_when_the_first_is_unreachable(
     monkeypatch.setitem(committed.extensions, "config", dataclasses.replace(config, database_url=address))
     response = boss.post("/superadmin/query", {"query": "SELECT username FROM users"})
     assert response.json["rows"] == [{"username": "bos"}]
-
-
-def test_the_replica_address_does_not_inherit_host_or_port_of_the_primary(
-    committed: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    replica = "postgresql+psycopg2://health:geheim@replica/health"
-    config = dataclasses.replace(committed.extensions["config"], database_replica_url=replica)
-    monkeypatch.setitem(committed.extensions, "config", config)
-    login, own = console._at_replica(sa.make_url("postgresql+psycopg2://reader:lesen@primary:6543/health"))
-    assert login.render_as_string(hide_password=False) == "postgresql+psycopg2://reader:lesen@replica/health"
-    assert own == sa.make_url(replica)

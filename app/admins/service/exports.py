@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import sqlalchemy as sa
 
 from app.admins.service.reports import REPORTS, ReportDefinition, within
-from app.core.database.session import autocommit, db
+from app.core.database.session import db
 from app.core.errors import NotFound
 from app.core.exports import csv
 from app.core.exports.streaming import MIMETYPES, Download, start_eagerly
@@ -71,6 +71,5 @@ def _record_access(name: str, by: Caller, start: date | None, end: date | None) 
 
 
 def _first_day(report: ReportDefinition) -> date:
-    with autocommit() as connection:
-        moment = connection.scalar(sa.select(sa.func.min(report.moment)))
+    moment = db.session.scalar(sa.select(sa.func.min(report.moment)))
     return moment.astimezone(JAKARTA).date() if moment else today()

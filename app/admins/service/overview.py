@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from app.admins.service.reports import within
 from app.articles.models import Article
-from app.core.database.session import Base, autocommit, replica_or
+from app.core.database.session import Base, db
 from app.core.errors import ValidationFailed
 from app.core.lib.local_time import JAKARTA, now, today
 from app.dokter.models import Dokter
@@ -33,16 +33,15 @@ RECENT = 20
 def get(by: Caller, start: date | None = None, end: date | None = None) -> dict[str, object]:
     """Return the overview for a range of days in Jakarta, both included."""
     start, end = _range(start, end)
-    with replica_or(autocommit) as connection:
-        provinces = connection.execute(_PROVINCES).all()
-        categories = connection.execute(_CATEGORIES).all()
-        reminders = {row.tipe: row for row in connection.execute(_REMINDERS, {"now": now()})}
-        roles = {row.name: row.people for row in connection.execute(_ROLES)}
-        counts = connection.execute(_COUNTS).one()._asdict()
-        growth = connection.execute(_GROWTH, {"start": start, "end": end}).all()
-        before = connection.scalar(_BEFORE, {"start": start}) or 0
-        activity = connection.execute(_ACTIVITY, {"start": start, "end": end}).all()
-        latest = connection.execute(recent(start, end)).all()
+    provinces = db.session.execute(_PROVINCES).all()
+    categories = db.session.execute(_CATEGORIES).all()
+    reminders = {row.tipe: row for row in db.session.execute(_REMINDERS, {"now": now()})}
+    roles = {row.name: row.people for row in db.session.execute(_ROLES)}
+    counts = db.session.execute(_COUNTS).one()._asdict()
+    growth = db.session.execute(_GROWTH, {"start": start, "end": end}).all()
+    before = db.session.scalar(_BEFORE, {"start": start}) or 0
+    activity = db.session.execute(_ACTIVITY, {"start": start, "end": end}).all()
+    latest = db.session.execute(recent(start, end)).all()
     access_log.record_today(by, {row.user_id for row in latest if row.user_id}, access_log.AccessAction.ACTIVITY_READ)
     return {
         "range": {"start": start, "end": end, "timezone": JAKARTA.key},

@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 
 import sqlalchemy as sa
 
-from app.core.database.session import autocommit, replica_or
+from app.core.database.session import db
 from app.core.lib import local_time
 from app.core.lib.local_time import midnight, today
 from app.identity import consents, dependents, erasure
@@ -23,9 +23,8 @@ DAYS_IN_A_ROW = 3
 def get_today() -> dict[str, object]:
     """Return the numbers of today (Jakarta): due reminders, patients, and people who missed doses on several days."""
     day = today()
-    with replica_or(autocommit) as connection:
-        counts = connection.execute(_counts(midnight(day), local_time.now())).one()
-        people = connection.execute(_people(missed_every_day(DAYS_IN_A_ROW))).one()
+    counts = db.session.execute(_counts(midnight(day), local_time.now())).one()
+    people = db.session.execute(_people(missed_every_day(DAYS_IN_A_ROW))).one()
     return {"date": day, **counts._asdict(), "missed_days": DAYS_IN_A_ROW, **people._asdict()}
 
 

@@ -10,23 +10,27 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from app.core.database.prepared import PreparedStatement
-from app.core.database.session import current_connection
+from app.core.database.session import db
 
-_NOW = PreparedStatement(sa.select(sa.func.clock_timestamp()))
+_NOW = sa.select(sa.func.clock_timestamp())
 
 
 def now() -> datetime:
-    """Return the database's current time in UTC, timezone-aware.
-
-    Use the connection of the open transaction, if there is one.
-    """
-    with current_connection() as connection:
-        ((moment,),) = _NOW.rows(connection)
-    now: datetime = moment
+    """Return the database's current time in UTC, timezone-aware."""
+    now: datetime = db.session.scalars(sa.select(sa.func.clock_timestamp())).one()
     return now
 
 
 def now_sql() -> sa.ColumnElement[datetime]:
     """Return the current time as an SQL expression. The time does not change during a statement."""
     return sa.func.statement_timestamp()
+
+
+def as_text(moment: object) -> sa.ColumnElement[str]:
+    """Return a time column cast to text. To create a `datetime` takes longer than to read all other columns."""
+    return sa.cast(moment, sa.Text)
+
+
+def rfc3339(text: str) -> str:
+    """Return `2026-03-02T07:00:00Z` for `2026-03-02 07:00:00.123+00`. The database sessions of the service use UTC."""
+    return f"{text[:10]}T{text[11:19]}Z"

@@ -8,7 +8,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from flask import current_app
 
-from app.core.database.session import autocommit
+from app.core.database.session import db
 
 #: The first Alembic revision in this repository. Earlier revisions created the same tables in several steps.
 FIRST = "0043"
@@ -27,8 +27,7 @@ def missing() -> list[str]:
     Return an empty list if a newer version of the code has migrated the database. Migrations only add tables and
     columns, so older code still works during a rollout.
     """
-    with autocommit() as connection:
-        current = MigrationContext.configure(connection).get_current_heads()
+    current = MigrationContext.configure(db.session.connection()).get_current_heads()
     needed = ScriptDirectory(current_app.extensions["migrate"].directory).get_heads()
     return sorted(set(needed) - set(current)) if max(current, default="") < max(needed) else []
 

@@ -1,31 +1,31 @@
-"""Database access: the base class of models, units of work, and connections for reads.
+"""Database access: the base class of models, the session with its one connection, and units of work.
 
-A unit of work is the database transaction of one request, job or command. `unit_of_work` commits this transaction at
-its end, or rolls it back. Services flush, but never commit. For a write that must stay saved after the request is
-refused, services use `own_transaction`.
+`db.session` uses one connection of the pool. Outside a unit of work, the connection is in autocommit mode: each
+statement is its own transaction. Reads need no more. Inside a unit of work, the connection is in one transaction, which
+`unit_of_work` commits at its end or rolls back. Services flush, but never commit.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar, TypeVar, cast
 
+import flask_sqlalchemy.session
 import sqlalchemy as sa
 from flask import current_app
 from flask_migrate import Migrate
 from flask_sqlalchemy import SQLAlchemy
 from psycopg2 import errors as pg
 from sqlalchemy import orm
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import IntegrityError
 
 from app.core.database.personal import Declaration
 from app.core.errors import AppError, NotFound
-from app.core.settings import settings
 from config import ROOT
 
 logger = logging.getLogger(__name__)
@@ -33,8 +33,6 @@ logger = logging.getLogger(__name__)
 #: Column values by name, as a schema passes them to a service.
 Fields = Mapping[str, Any]
 AnySelect = sa.Select[*tuple[Any, ...]]
-#: A function that opens a connection, for example `autocommit` or `own_connection`.
-Connect = Callable[[], AbstractContextManager[sa.Connection]]
 M = TypeVar("M", bound="Base")
 
 
@@ -83,7 +81,16 @@ class Timestamps(Created):
     updated_at: orm.Mapped[datetime] = orm.mapped_column(server_default=sa.func.now(), onupdate=sa.func.now())
 
 
-db = SQLAlchemy(model_class=Base, session_options={"expire_on_commit": False}, disable_autonaming=True)
+class Session(flask_sqlalchemy.session.Session):
+    """A session in autocommit mode outside units of work. Both modes use the same pool of connections."""
+
+    def get_bind(self, *_: object, **__: object) -> sa.Engine | sa.Connection:
+        return db.engine if _open.get() else current_app.extensions["autocommit"]
+
+
+db = SQLAlchemy(
+    model_class=Base, session_options={"class_": Session, "expire_on_commit": False}, disable_autonaming=True
+)
 migrate = Migrate(directory=str(ROOT / "migrations"))
 
 
@@ -93,15 +100,13 @@ class UnitOfWork:
 
     commit: list[Callable[[], object]] = field(default_factory=list)
     rollback: list[Callable[[], object]] = field(default_factory=list)
-    #: Whether the unit did something that a rollback cannot undo. The unit is then never retried.
-    is_retry_forbidden: bool = False
 
 
 _open: ContextVar[UnitOfWork | None] = ContextVar("unit_of_work", default=None)
 
 
 @contextmanager
-def unit_of_work() -> Iterator[UnitOfWork]:
+def unit_of_work() -> Iterator[None]:
     """Commit the changes of the block, or roll them back if the block fails. Then run the callbacks for this outcome.
 
     An error in a callback is only logged, because the data is already saved. A periodic job later repeats what the
@@ -109,13 +114,16 @@ def unit_of_work() -> Iterator[UnitOfWork]:
     """
     if _open.get() is not None:
         raise RuntimeError("a unit of work is open already")
+    if db.session.registry.has():
+        # Release the connection of earlier reads. The unit begins with an empty session, and reads their rows again.
+        db.session.commit()
+        db.session.remove()
     unit = UnitOfWork()
     token = _open.set(unit)
     due = unit.rollback
     try:
-        yield unit
-        if db.session.registry.has():  # no session exists if only prepared reads ran
-            db.session.commit()
+        yield
+        db.session.commit()
         due = unit.commit
     except BaseException:
         db.session.rollback()
@@ -144,26 +152,6 @@ def on_rollback(call: Callable[[], object]) -> None:
     _open_unit("on_rollback").rollback.append(call)
 
 
-def forbid_retry() -> None:
-    """Mark the open unit of work as not retryable. Call this before an action that a rollback cannot undo."""
-    unit = _open.get()
-    if unit is not None:
-        unit.is_retry_forbidden = True
-
-
-@contextmanager
-def own_transaction() -> Iterator[orm.Session]:
-    """Open a session that commits at the end of the block. The commit stays if the open unit of work is rolled back.
-
-    Use the session for writes that must stay saved after a request is refused, for example a log entry. The open unit
-    of work is not retried afterwards. Call this function before the first statement of the unit.
-    """
-    _refuse_second_connection()
-    forbid_retry()
-    with orm.Session(db.engine, join_transaction_mode="create_savepoint") as session, session.begin():
-        yield session
-
-
 def _open_unit(function: str) -> UnitOfWork:
     unit = _open.get()
     if unit is None:
@@ -171,50 +159,11 @@ def _open_unit(function: str) -> UnitOfWork:
     return unit
 
 
-def autocommit() -> AbstractContextManager[sa.Connection]:
-    """Open a connection in autocommit mode: each statement is its own transaction, without BEGIN, COMMIT or reset.
-
-    Use the connection for reads and for single-statement writes. It does not see uncommitted changes of the open unit
-    of work. Inside a transaction, use `current_connection`.
-    """
-    _refuse_second_connection()
-    engine: sa.Engine = current_app.extensions["autocommit"]
-    return engine.connect()
-
-
-@contextmanager
-def current_connection() -> Iterator[sa.Connection]:
-    """Yield the connection of the open unit of work. If the unit has no connection yet, yield one from `autocommit`.
-
-    Use this for statements that run both inside and outside a transaction, such as reading the database's clock.
-    """
-    if _holds_connection():
-        yield db.session.connection()
-    else:
-        with autocommit() as connection:
-            yield connection
-
-
-def _refuse_second_connection() -> None:
-    """Raise RuntimeError if the open unit of work has a connection. In production, only log an error.
-
-    The caller is about to open a second connection. If each request holds one connection and waits for a second one,
-    the pool is empty and all these requests block.
-    """
-    if not _holds_connection():
-        return
-    if settings.is_production:
-        logger.error("a second database connection was opened inside a transaction", stack_info=True)
-    else:
-        raise RuntimeError("a second connection inside a transaction")
-
-
-def _holds_connection() -> bool:
-    """Return whether the open unit of work has a connection.
-
-    The first statement of a unit takes a connection. The unit keeps the connection and its locks until it ends.
-    """
-    return _open.get() is not None and db.session.registry.has() and db.session().in_transaction()
+def records(statement: sa.Executable, values: Mapping[str, object] | None = None) -> list[dict[str, Any]]:
+    """Return the rows of a statement as dicts by column name. For long lists, this is faster than `mappings()`."""
+    result = db.session.execute(statement, values)
+    names = tuple(result.keys())
+    return [dict(zip(names, row, strict=True)) for row in result]
 
 
 @contextmanager
@@ -227,25 +176,6 @@ def own_connection() -> Iterator[sa.Connection]:
     engine: sa.Engine = current_app.extensions["streams"]
     with engine.connect() as connection:
         yield connection
-
-
-def replica_connection() -> sa.Connection | None:
-    """Open a read-only connection to the replica. Return None if there is no replica or it cannot be reached.
-
-    The data of the replica may be out of date, and this delay has no limit. Use the replica for exports, statistics and
-    the read-only console.
-    """
-    engine: sa.Engine | None = current_app.extensions["replica"]
-    try:
-        return None if engine is None else engine.connect()
-    except DBAPIError as error:
-        logger.warning("the replica cannot be reached, so the primary is read: %s", type(error.orig).__name__)
-        return None
-
-
-def replica_or(primary: Connect) -> AbstractContextManager[sa.Connection]:
-    """Open a connection to the replica. If there is no replica, call `primary`."""
-    return replica_connection() or primary()
 
 
 @contextmanager

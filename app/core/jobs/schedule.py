@@ -15,6 +15,7 @@ from time import monotonic, sleep, time
 from flask import Flask, current_app
 from redis.exceptions import RedisError
 
+from app.core.database.session import db
 from app.core.jobs.queue import BULK, DEDUPE_TTL_MS, connection, enqueue_once_now
 
 logger = logging.getLogger(__name__)
@@ -62,6 +63,7 @@ class Scheduler:
                 tick()
             except Exception as error:  # noqa: BLE001  # an error in one tick must not end the scheduler
                 self._log_failure(tick.__qualname__, error)
+                db.session.remove()  # its connection may be broken
         try:
             connection().set(HEARTBEAT, 1, ex=HEARTBEAT_TTL_S)
             for periodic in self.periodic:

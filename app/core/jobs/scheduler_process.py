@@ -84,7 +84,6 @@ def _tick(worker: type[WithApp], parent: int) -> None:
     try:
         with worker.app.app_context():
             db.engine.dispose(close=False)
-            worker.app.extensions["autocommit"].dispose(close=False)
         schedule.run(worker.app, going_on=lambda: os.getppid() == parent)
     except Exception:
         logger.exception("the scheduler stopped with an error")

@@ -153,7 +153,6 @@ class Worker(rq.worker.Worker):
         # other's results.
         with self.app.app_context():
             db.engine.dispose(close=False)
-            self.app.extensions["autocommit"].dispose(close=False)
         super().main_work_horse(job, queue)
 
     def handle_warm_shutdown_request(self) -> None:

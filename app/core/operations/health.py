@@ -15,7 +15,7 @@ from flask.typing import ResponseReturnValue
 from psycopg2 import errors as pg
 
 from app.core.database import migrations
-from app.core.database.session import autocommit
+from app.core.database.session import db
 from app.core.errors import RETRY_AFTER_S, Unavailable, handle_app_error, handle_database_error
 from app.core.jobs import queue
 from app.core.version import VERSION
@@ -24,8 +24,7 @@ logger = logging.getLogger(__name__)
 
 
 def check_database() -> None:
-    with autocommit() as connection:
-        connection.execute(sa.text("SELECT 1"))
+    db.session.execute(sa.text("SELECT 1"))
 
 
 def check_queue() -> None:
@@ -59,6 +58,7 @@ def init_app(app: Flask, checks: Mapping[str, Check]) -> None:
             except Exception as error:
                 logger.exception("not ready: %s", name)
                 report[name] = type(error).__name__
+                db.session.remove()  # its connection may be broken
                 ready = False
         status = {"status": "ready" if ready else "unavailable", "checks": report}
         return (jsonify(status), 200) if ready else (jsonify(status), 503, {"Retry-After": str(RETRY_AFTER_S)})

@@ -1,5 +1,6 @@
 """Prometheus metrics at `/metrics`: counters of the gunicorn processes, and values read at the time of the request.
 
+
 gunicorn sets `PROMETHEUS_MULTIPROC_DIR`. If this variable is set, the counters of all gunicorn processes are added up.
 """
 
@@ -23,6 +24,8 @@ from prometheus_client.registry import Collector
 from redis.exceptions import RedisError
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from app.core.database.session import db
 
 logger = logging.getLogger(__name__)
 
@@ -68,6 +71,7 @@ class _Collected(Collector):
             return list(self._collect())
         except (RedisError, DBAPIError, PoolTimeout) as error:
             logger.warning("metrics are incomplete: %s", type(error).__name__)
+            db.session.remove()  # its connection may be broken
             return []
 
 

@@ -173,12 +173,12 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
 
 
 class PageBlueprint(flask.Blueprint):
-    """A blueprint of public pages outside the API. Each request is one unit of work."""
+    """A blueprint of public pages outside the API. A request that writes is one unit of work."""
 
     def add_url_rule(
         self, rule: str, endpoint: str | None = None, view_func: View | None = None, *args: Any, **options: Any
     ) -> None:
-        super().add_url_rule(rule, endpoint, dispatch.in_a_unit(view_func) if view_func else None, *args, **options)
+        super().add_url_rule(rule, endpoint, dispatch.around_page(view_func) if view_func else None, *args, **options)
 
 
 class Api(flask_smorest.Api):  # type: ignore[misc]

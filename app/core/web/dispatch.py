@@ -1,6 +1,7 @@
 """The wrapper around each call of a view: access rule, unit of work and rendering of the response.
 
-If a call fails only because of a concurrent request, the wrapper retries the call or returns a conflict.
+A read runs in autocommit mode, a write in one unit of work. If a call fails only because of a concurrent request, the
+wrapper retries the call or returns a conflict.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection
 from functools import wraps
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from flask import request
 from psycopg2 import errors as pg
@@ -17,7 +18,7 @@ from sqlalchemy.orm.exc import StaleDataError
 from werkzeug import Response
 
 from app.core import errors
-from app.core.database.session import unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.core.web import rate_limits
 
 logger = logging.getLogger(__name__)
@@ -26,6 +27,7 @@ logger = logging.getLogger(__name__)
 CHANGED_MEANWHILE = "Data ini baru saja diubah atau dihapus. Silakan muat ulang."
 
 View = Callable[..., Any]
+V = TypeVar("V", bound=View)
 
 
 class AccessRule(Protocol):
@@ -49,6 +51,25 @@ class AccessRule(Protocol):
         """
 
 
+#: Methods that only read. Their views run outside a unit of work.
+READS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+def in_steps(view: V) -> V:
+    """Mark a view that writes, but outside a unit of work. Its service opens a unit for each step.
+
+    Use it if one step must stay saved when the next one fails, or if a step calls a provider.
+    """
+    view.has_unit = False  # type: ignore[attr-defined]
+    return view
+
+
+def in_a_unit(view: V) -> V:
+    """Mark a GET that writes. It runs in a unit of work."""
+    view.has_unit = True  # type: ignore[attr-defined]
+    return view
+
+
 def around(view: View, access: AccessRule) -> Callable[..., Response]:
     """Wrap a view of the API."""
     load_first: Callable[..., None] | None = getattr(view, "load_first", None)
@@ -59,7 +80,7 @@ def around(view: View, access: AccessRule) -> Callable[..., Response]:
         if load_first is not None:
             load_first(**kwargs)
         try:
-            return _serve(view, access, args, kwargs, repeats=1)
+            return _serve(lambda: _recorded(view, access, args, kwargs), has_unit=_has_unit(view))
         except (IntegrityError, StaleDataError) as error:
             if isinstance(error, IntegrityError) and not isinstance(error.orig, pg.ForeignKeyViolation):
                 raise
@@ -70,32 +91,41 @@ def around(view: View, access: AccessRule) -> Callable[..., Response]:
     return call
 
 
-def in_a_unit(view: View) -> View:
+def around_page(view: View) -> View:
     """Wrap a view of a public page."""
 
     @wraps(view)
     def call(*args: object, **kwargs: object) -> Response:
-        return _serve(view, None, args, kwargs, repeats=1)
+        return _serve(lambda: view(*args, **kwargs), has_unit=_has_unit(view))
 
     return call
 
 
-def _serve(
-    view: View, access: AccessRule | None, args: tuple[object, ...], kwargs: dict[str, object], *, repeats: int
-) -> Response:
-    """Run the view in one unit of work. After a deadlock, retry the view if the unit is retryable."""
-    try:
-        with unit_of_work() as unit:
-            response: Response = view(*args, **kwargs)
-            if access is not None:
-                access.record()
-    except DBAPIError as error:
-        if not repeats or unit.is_retry_forbidden or not isinstance(error.orig, pg.DeadlockDetected):
-            raise
-    else:
+def _has_unit(view: View) -> bool:
+    has_unit: bool = getattr(view, "has_unit", request.method not in READS)
+    return has_unit
+
+
+def _recorded(view: View, access: AccessRule, args: tuple[object, ...], kwargs: dict[str, object]) -> Response:
+    response: Response = view(*args, **kwargs)
+    access.record()
+    return response
+
+
+def _serve(call: Callable[[], Response], *, has_unit: bool, repeats: int = 1) -> Response:
+    """Run a call of a view, in autocommit mode or in one unit of work. After a deadlock, retry the unit."""
+    if not has_unit:
+        response = call()
+        db.session.commit()  # releases the connection before the response is sent
         return response
+    try:
+        with unit_of_work():
+            return call()
+    except DBAPIError as error:
+        if not repeats or not isinstance(error.orig, pg.DeadlockDetected):
+            raise
     logger.warning("deadlock with another request: retrying")
     rate_limits.start_retry()
     for upload in request.files.values():
         upload.stream.seek(0)
-    return _serve(view, access, args, kwargs, repeats=repeats - 1)
+    return _serve(call, has_unit=has_unit, repeats=repeats - 1)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core.database.session import autocommit, db, on_rollback
+from app.core.database.session import db, unit_of_work
 from app.core.errors import NotFound
 from app.core.settings import current
 from app.faskes.models import NOT_FOUND, PLACES, Faskes
@@ -36,8 +35,7 @@ def nearby(query: NearbyQuery) -> Results:
 
     If the database has no such facility, search the provider. If the provider fails, return no facilities.
     """
-    with autocommit() as connection:
-        rows = reads.around(connection, query.lat, query.lng, query.radius_m)
+    rows = reads.around(query.lat, query.lng, query.radius_m)
     if not rows and (provider := places.from_config(current())) and geocoding.province_at(query.lat, query.lng):
         rows = _searched(provider, query)
     return reads.page_of(rows, query.page)
@@ -51,41 +49,40 @@ def _searched(provider: places.Places, query: NearbyQuery) -> list[Record]:
     key = search_coverage.claim(query.lat, query.lng, query.radius_m)
     if key is None:
         return []
-    on_rollback(partial(search_coverage.release, key))
     try:
         nearby_places = provider.nearby(query.lat, query.lng, query.radius_m)
+        with unit_of_work():
+            store(nearby_places)
     except ProviderError:
         search_coverage.release(key)
         return []
-    store(nearby_places)
-    return reads.around(db.session.connection(), query.lat, query.lng, query.radius_m)
+    except BaseException:
+        search_coverage.release(key)
+        raise
+    return reads.around(query.lat, query.lng, query.radius_m)
 
 
 def list_all(search: FaskesFilter) -> Results:
     """Return stored facilities, newest first. `search.q` is a part of the name or address."""
     narrowing = {"q": search.q, "jenis": search.jenis, "province": search.province}
-    with autocommit() as connection:
-        return reads.list_page(connection, search.page, **{name: text for name, text in narrowing.items() if text})
+    return reads.list_page(search.page, **{name: text for name, text in narrowing.items() if text})
 
 
 def location(query: NearbyQuery) -> Results:
     """Return stored facilities within the radius, nearest first."""
-    with autocommit() as connection:
-        return reads.page_of(reads.around(connection, query.lat, query.lng, query.radius_m), query.page)
+    return reads.page_of(reads.around(query.lat, query.lng, query.radius_m), query.page)
 
 
 def search(query: NameQuery) -> Results:
     """Return stored facilities with the keyword in their name, newest first."""
-    with autocommit() as connection:
-        return reads.list_page(connection, query.page, nama=query.keyword)
+    return reads.list_page(query.page, nama=query.keyword)
 
 
 def get(faskes_id: str) -> Record:
     """Return one stored facility, or raise `NotFound`."""
     if not PLACE_ID.fullmatch(faskes_id):
         raise NotFound(NOT_FOUND)
-    with autocommit() as connection:
-        record = reads.get(connection, faskes_id)
+    record = reads.get(faskes_id)
     if record is None:
         raise NotFound(NOT_FOUND)
     return record

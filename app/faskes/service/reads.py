@@ -1,8 +1,4 @@
-"""Reads of facilities with prepared statements. For speed, rows become dicts without the ORM or marshmallow.
-
-Each function takes the connection as an argument. A search can therefore return rows that the same search has stored
-but not committed yet.
-"""
+"""Reads of facilities. For speed, rows become dicts without the ORM or marshmallow."""
 
 from __future__ import annotations
 
@@ -11,7 +7,7 @@ from functools import cache
 
 import sqlalchemy as sa
 
-from app.core.database.prepared import PreparedStatement
+from app.core.database.session import AnySelect, db, records
 from app.core.lib.geo import box_around
 from app.core.web.pagination import MAX_UNPAGED, Listing, Page, contains
 from app.core.web.search import MAX_COUNTED, MAX_SEARCHED, has_trigram, like, like_among_newest
@@ -46,10 +42,7 @@ def _in_box(west: str, east: str) -> sa.ColumnElement[bool]:
         sa.func.point(_param(east), _param("north")),
         sa.func.point(_param(west), _param("south")),
     )
-    # The subquery hides the values from the planner. Otherwise PostgreSQL would plan the statement again for each
-    # search.
-    box = sa.select(sa.func.box(*corners)).scalar_subquery()
-    return sa.func.point(Faskes.lng, Faskes.lat).bool_op("<@")(box)
+    return sa.func.point(Faskes.lng, Faskes.lat).bool_op("<@")(sa.func.box(*corners))
 
 
 def _around(*boxes: sa.ColumnElement[bool]) -> sa.Select[*tuple[object, ...]]:
@@ -75,7 +68,6 @@ def _around(*boxes: sa.ColumnElement[bool]) -> sa.Select[*tuple[object, ...]]:
 #: Statements by number of boxes. A circle across the antimeridian needs two boxes: one on each side of the
 #: antimeridian. Any other circle needs one box.
 AROUND = {1: _around(_in_box("west0", "east0")), 2: _around(_in_box("west0", "east0"), _in_box("west1", "east1"))}
-_PREPARED_AROUND = {boxes: PreparedStatement(statement) for boxes, statement in AROUND.items()}
 
 
 def circle(lat: float, lng: float, radius_m: float) -> tuple[int, dict[str, float]]:
@@ -87,11 +79,11 @@ def circle(lat: float, lng: float, radius_m: float) -> tuple[int, dict[str, floa
     return len(box.longitudes), params
 
 
-def around(connection: sa.Connection, lat: float, lng: float, radius_m: float) -> list[Record]:
+def around(lat: float, lng: float, radius_m: float) -> list[Record]:
     """Return facilities within `radius_m` metres, nearest first, at most `MAX_UNPAGED`."""
     boxes, params = circle(lat, lng, radius_m)
-    records = _PREPARED_AROUND[boxes].records(connection, params)
-    return [{**record, "distance_km": round(record["distance_km"], DECIMALS)} for record in records]
+    found = records(AROUND[boxes], params)
+    return [{**record, "distance_km": round(record["distance_km"], DECIMALS)} for record in found]
 
 
 def page_of(rows: Sequence[Record], page: Page) -> Results:
@@ -99,12 +91,12 @@ def page_of(rows: Sequence[Record], page: Page) -> Results:
     return Results(rows[page.offset : page.offset + page.size], len(rows), page)
 
 
-_BY_ID = PreparedStatement(sa.select(*COLUMNS).where(Faskes.id == sa.bindparam("id")))
+_BY_ID = sa.select(*COLUMNS).where(Faskes.id == sa.bindparam("id"))
 
 
-def get(connection: sa.Connection, faskes_id: str) -> Record | None:
-    records = _BY_ID.records(connection, {"id": faskes_id})
-    return records[0] if records else None
+def get(faskes_id: str) -> Record | None:
+    found = records(_BY_ID, {"id": faskes_id})
+    return found[0] if found else None
 
 
 _ALL = (
@@ -125,27 +117,24 @@ _CONDITIONS = {
 
 
 @cache
-def _list(*names: str) -> tuple[PreparedStatement, PreparedStatement]:
+def _list(*names: str) -> tuple[AnySelect, AnySelect]:
     """Return the statements for a page and for its total. The total of a filtered list stops at `MAX_COUNTED`."""
     conditions = [_CONDITIONS[name] for name in names]
     matching = sa.select(Faskes.id).where(*conditions)
     if names:
         matching = matching.limit(sa.literal_column(str(MAX_COUNTED), sa.Integer))
     count = sa.select(sa.func.count()).select_from(matching.subquery())
-    return (
-        PreparedStatement(_ALL.where(*conditions), plans_by_values=bool(names)),
-        PreparedStatement(count, plans_by_values=bool(names)),
-    )
+    return _ALL.where(*conditions), count
 
 
-def list_page(connection: sa.Connection, page: Page, **narrowing: str) -> Results:
+def list_page(page: Page, **narrowing: str) -> Results:
     """Return facilities that match all conditions, newest first. `nama` and `q` match parts of texts."""
     texts = [text for name, text in narrowing.items() if name in ("nama", "q")]
     if "q" in narrowing and not has_trigram(narrowing["q"]):
         narrowing["short_q"] = narrowing.pop("q")
     page_statement, count = _list(*narrowing)
     values = {**narrowing, "pattern": contains(texts[0]) if texts else None, "limit": page.size, "offset": page.offset}
-    records = page_statement.records(connection, values)
-    if (total := page.total(len(records))) is not None:
-        return Results(records, total, page)
-    return Results(records, count.rows(connection, values)[0][0], page)
+    found = records(page_statement, values)
+    if (total := page.total(len(found))) is not None:
+        return Results(found, total, page)
+    return Results(found, db.session.execute(count, values).scalar_one(), page)

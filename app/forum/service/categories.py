@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
-
 import sqlalchemy as sa
 
-from app.core.database.prepared import PreparedStatement
-from app.core.database.session import autocommit
+from app.core.database.session import records
 from app.forum.models import ForumCategory
 
-
-class Category(TypedDict):
-    id: int
-    name: str
-    preference_tag: str | None
-    threads_count: int
+CATEGORIES = sa.select(
+    ForumCategory.id, ForumCategory.name, ForumCategory.preference_tag, ForumCategory.threads_count
+).order_by(ForumCategory.id)
 
 
-CATEGORIES = PreparedStatement(
-    sa.select(ForumCategory.id, ForumCategory.name, ForumCategory.preference_tag, ForumCategory.threads_count).order_by(
-        ForumCategory.id
-    )
-)
-
-
-def list_all() -> list[Category]:
+def list_all() -> list[dict[str, object]]:
     """Return all categories in the order of their ids."""
-    with autocommit() as connection:
-        return [
-            {"id": id_, "name": name, "preference_tag": preference_tag, "threads_count": threads_count}
-            for id_, name, preference_tag, threads_count in CATEGORIES.rows(connection)
-        ]
+    return records(CATEGORIES)

@@ -9,7 +9,7 @@ from typing import TypedDict
 import sqlalchemy as sa
 
 from app.core.database import db_time
-from app.core.database.session import autocommit, db, get_locked_or_404
+from app.core.database.session import db, get_locked_or_404
 from app.core.errors import Conflict, NotFound
 from app.core.media import pictures
 from app.core.web.fields import Loaded
@@ -123,8 +123,7 @@ def list_all(search: CaseSearch) -> Listing[Case]:
 
 def get_image(case_id: int) -> bytes:
     """Return the picture of a case's post, hidden or not. Raise `NotFound` if the post has no picture."""
-    with autocommit() as connection:  # release the connection before the picture is read
-        name = connection.scalar(_CASES.with_only_columns(_IMAGE).where(ForumCase.id == case_id))
+    name = db.session.scalar(_CASES.with_only_columns(_IMAGE).where(ForumCase.id == case_id))
     if name is None:
         raise NotFound(IMAGE_NOT_FOUND)
     return pictures.get(name)

@@ -15,7 +15,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.core.contact import ask_administrator
 from app.core.database import db_time
-from app.core.database.session import autocommit, db
+from app.core.database.session import db
 from app.core.lib.break_links import break_links, message_title
 from app.forum.models import ForumBlock, ForumCategory, ForumReply, ForumThread, ReplyNotice
 from app.forum.service.reads.posts import ANONYMOUS
@@ -114,8 +114,7 @@ def render_threads(deliveries: Sequence[Claimed]) -> dict[int, Words]:
 
 
 def _announced(delivery: Claimed) -> Words:
-    with autocommit() as connection:
-        row = connection.execute(_SHOWN, {"id": delivery.about_id, "recipient_id": delivery.user_id}).one_or_none()
+    row = db.session.execute(_SHOWN, {"id": delivery.about_id, "recipient_id": delivery.user_id}).one_or_none()
     if row is None:
         raise UnwantedError("hidden")
     return {"text": f"Utas baru di forum {break_links(row.name)}:{quoted(row.title)}".removesuffix(":")}
@@ -235,8 +234,7 @@ def render_replies(deliveries: Sequence[Claimed]) -> dict[int, Words]:
 
 def _text_of(delivery: Claimed) -> Words | None:
     """Return the text of a message about replies. Replies that belong to the next message do not count."""
-    with autocommit() as connection:
-        row = connection.execute(_replies, _values(delivery)).first()
+    row = db.session.execute(_replies, _values(delivery)).first()
     if row is None:
         return None
     name = break_links((row.nama_samaran if row.use_pseudonym else row.nama_ktp) or ANONYMOUS)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy import orm
 
-from app.core.database.session import autocommit, db
+from app.core.database.session import db
 from app.core.errors import Conflict, ValidationFailed
 from app.core.media import pictures
 from app.core.web.fields import Loaded
@@ -28,8 +28,7 @@ from app.identity.sessions import Caller
 
 def list_own(query: ReplyQuery, caller_id: int) -> Listing[Record]:
     """Return one page of the replies that the caller has saved or written, newest first."""
-    with autocommit() as connection:
-        return read_list(connection, query, caller_id)
+    return read_list(query, caller_id)
 
 
 def create(thread_id: int, data: Loaded, caller: Caller) -> Record:
@@ -85,7 +84,7 @@ def remove(reply: ForumReply) -> None:
 
 def _read(reply: ForumReply, help_: Help | None, caller: Caller) -> Record:
     """Return the reply as its author sees it. Add the crisis help if there is any."""
-    record = read_reply(db.session.connection(), reply.thread_id, reply.id, caller.id)
+    record = read_reply(reply.thread_id, reply.id, caller.id)
     return record if help_ is None else {**record, "help": help_}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from app.core.database.session import autocommit, db
+from app.core.database.session import db
 from app.core.errors import Unauthorized
 from app.core.media import pictures
 from app.core.web.fields import Loaded
@@ -29,14 +29,12 @@ def list_all(query: ThreadQuery, caller_id: int | None) -> Listing[Record]:
     """
     if caller_id is None and (query.saved or query.mine):
         raise Unauthorized
-    with autocommit() as connection:
-        return read_page(connection, query, caller_id)
+    return read_page(query, caller_id)
 
 
 def get(thread_id: int, query: RepliesQuery, caller_id: int | None) -> TruncatedRecord[Record] | ThreadPage:
     """Return a thread with the tree of its replies, or with the part of the tree that `query` selects."""
-    with autocommit() as connection:
-        return read_thread(connection, thread_id, caller_id, query)
+    return read_thread(thread_id, caller_id, query)
 
 
 def create(data: Loaded, caller: Caller) -> Record:
@@ -101,5 +99,5 @@ def remove(thread: ForumThread) -> None:
 
 def _read(thread: ForumThread, help_: Help | None, caller: Caller) -> Record:
     """Return the thread as its author sees it. Add the crisis help if there is any."""
-    record = read_thread(db.session.connection(), thread.id, caller.id).record
+    record = read_thread(thread.id, caller.id).record
     return record if help_ is None else {**record, "help": help_}

@@ -14,8 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core.database.prepared import PreparedStatement
-from app.core.database.session import autocommit, db
+from app.core.database.session import db
 from app.core.errors import NotFound
 from app.forum.models import ForumReply, ForumThread, ReplyMark, ThreadMark
 from app.forum.service.posts import PostType
@@ -26,15 +25,15 @@ from app.forum.service.reads.posts import REPLY_NOT_FOUND, THREAD_NOT_FOUND
 class Toggle:
     """A statement that toggles a person's like or save of a post, updates the counter, and returns the new value."""
 
-    statement: PreparedStatement
+    statement: sa.UpdateBase
     not_found: str
 
-    def apply(self, connection: sa.Connection, post_id: int, user_id: int) -> bool:
+    def apply(self, post_id: int, user_id: int) -> bool:
         """Toggle the like or save of one post and return its new value. Raise `NotFound` for an unknown post."""
-        rows = self.statement.rows(connection, {"post_id": post_id, "user_id": user_id})
-        if not rows:
+        is_set = db.session.scalar(self.statement, {"of_post": post_id, "of_user": user_id})
+        if is_set is None:
             raise NotFound(self.not_found)
-        return bool(rows[0][0])
+        return bool(is_set)
 
 
 def _statement(
@@ -43,12 +42,12 @@ def _statement(
     key: str,
     flag: str,
     counter: str,
-) -> PreparedStatement:
-    post_row = sa.select(post.id).where(post.id == sa.bindparam("post_id", type_=sa.BigInteger))
+) -> sa.UpdateBase:
+    post_row = sa.select(post.id).where(post.id == sa.bindparam("of_post", type_=sa.BigInteger))
     if post is ForumReply:
         post_row = post_row.where(~ForumReply.is_deleted)
     locked = post_row.with_for_update(key_share=True).cte("locked")  # the lock is FOR NO KEY UPDATE
-    new_mark = sa.select(locked.c.id, sa.bindparam("user_id", type_=sa.BigInteger), sa.true())
+    new_mark = sa.select(locked.c.id, sa.bindparam("of_user", type_=sa.BigInteger), sa.true())
     toggled = (
         insert(mark)
         .from_select([key, "user_id", flag], new_mark)
@@ -57,11 +56,12 @@ def _statement(
         .cte("toggled")
     )
     count = getattr(post, counter)
-    return PreparedStatement(
+    return (
         sa.update(post)
         .where(post.id == toggled.c.id)
         .values({counter: count + sa.case((toggled.c.flag, 1), else_=-1)})
         .returning(toggled.c.flag)
+        .execution_options(synchronize_session=False)
     )
 
 
@@ -78,14 +78,12 @@ SAVES: Mapping[PostType, Toggle] = {
 
 def like(kind: PostType, post_id: int, user_id: int) -> bool:
     """Toggle the like of a post. Return whether the person likes the post now."""
-    with autocommit() as connection:
-        return LIKES[kind].apply(connection, post_id, user_id)
+    return LIKES[kind].apply(post_id, user_id)
 
 
 def save(kind: PostType, post_id: int, user_id: int) -> bool:
     """Toggle the save of a post. Return whether the person has saved the post now."""
-    with autocommit() as connection:
-        return SAVES[kind].apply(connection, post_id, user_id)
+    return SAVES[kind].apply(post_id, user_id)
 
 
 def remove_all_marks(user_id: int) -> None:

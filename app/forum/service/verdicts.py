@@ -12,7 +12,7 @@ from enum import StrEnum
 
 import sqlalchemy as sa
 
-from app.core.database.session import autocommit
+from app.core.database.session import db
 from app.core.lib.break_links import break_links
 from app.forum.models import CaseState, ForumCase, ForumReply, ForumThread
 from app.forum.service.notices import VERDICT_KIND, quoted
@@ -85,8 +85,7 @@ _CASE_STATE = (
 
 
 def _text(delivery: Claimed) -> str | None:
-    with autocommit() as connection:
-        row = connection.execute(_CASE_STATE, {"id": delivery.about_id, "author_id": delivery.user_id}).one_or_none()
+    row = db.session.execute(_CASE_STATE, {"id": delivery.about_id, "author_id": delivery.user_id}).one_or_none()
     if row is None:
         return None
     event = delivery.payload["event"]

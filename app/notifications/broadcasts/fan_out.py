@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database import db_time
-from app.core.database.session import autocommit, db, unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.core.jobs.queue import BULK, enqueue_once_now
 from app.core.lib import local_time
 from app.core.settings import settings
@@ -49,8 +49,7 @@ def enqueue_due() -> None:
     due = sa.select(Broadcast.id).where(
         Broadcast.state == BroadcastState.OPEN, Broadcast.starts_at <= db_time.now_sql()
     )
-    with autocommit() as connection:
-        ids = connection.execute(due.limit(100)).scalars().all()
+    ids = db.session.execute(due.limit(100)).scalars().all()
     for broadcast_id in ids:
         enqueue_once_now(fan_out, broadcast_id, queue=BULK)
 

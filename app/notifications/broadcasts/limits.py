@@ -10,7 +10,7 @@ from datetime import date, timedelta
 
 import sqlalchemy as sa
 
-from app.core.database.session import autocommit, db
+from app.core.database.session import db
 from app.core.jobs.queue import BULK, QUEUES, URGENT
 from app.core.settings import settings
 from app.identity.models import User
@@ -44,16 +44,15 @@ def count_budget() -> None:
     Until the next count, `presend_checks.take_slot` subtracts 1 for each broadcast message.
     """
     sender = sender_status.current()
-    with autocommit() as connection:
-        budget = None if sender is None else _left(connection, sender)
-        connection.execute(
-            sa.update(broadcast_pace)
-            .where(broadcast_pace.c.id == PACE_ID, broadcast_pace.c.budget.is_distinct_from(budget))
-            .values(budget=budget)
-        )
+    budget = None if sender is None else _left(sender)
+    db.session.execute(
+        sa.update(broadcast_pace)
+        .where(broadcast_pace.c.id == PACE_ID, broadcast_pace.c.budget.is_distinct_from(budget))
+        .values(budget=budget)
+    )
 
 
-def _left(connection: sa.Connection, sender: Sender) -> int:
+def _left(sender: Sender) -> int:
     """Return how many more broadcast messages the limits allow.
 
     The result is the smaller of the two numbers below, and at least 0. Without a reported quota, only the first number
@@ -64,11 +63,11 @@ def _left(connection: sa.Connection, sender: Sender) -> int:
     - the paid messages that are left, minus the urgent messages that are due in the next 24 hours
     """
     limit = settings.broadcast_per_day if sender.limit_24h is None else sender.limit_24h
-    lefts = [limit - (connection.scalar(_people_of_a_day) or 0)]
+    lefts = [limit - (db.session.scalar(_people_of_a_day) or 0)]
     # Ignore a quota of 0, because 0 may mean that our plan has no quota. If the quota is really used up, the provider
     # refuses the next message.
     if sender.quota:
-        lefts.append(sender.quota - (connection.scalar(_coming_messages) or 0))
+        lefts.append(sender.quota - (db.session.scalar(_coming_messages) or 0))
     return max(0, min(lefts))
 
 
@@ -126,8 +125,7 @@ def count_new_recipient(today: date) -> bool:
         )
         .returning(senders.c.number)
     )
-    with autocommit() as connection:
-        return connection.execute(counted).first() is not None
+    return db.session.execute(counted).first() is not None
 
 
 def end_day(today: date) -> None:
@@ -143,10 +141,9 @@ def end_day(today: date) -> None:
         ~sa.exists().where(broadcast_pace.c.paused),
     )
     days = senders.c.warmup_days + sa.case((is_good, 1), else_=0)
-    with autocommit() as connection:
-        connection.execute(
-            sa.update(senders).where(is_over).values(warmup_days=sa.case((days < WARM_AFTER_DAYS, days)), new_people=0)
-        )
+    db.session.execute(
+        sa.update(senders).where(is_over).values(warmup_days=sa.case((days < WARM_AFTER_DAYS, days)), new_people=0)
+    )
 
 
 # --- failures and opt-outs --------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
 from app.core.database import db_time
-from app.core.database.session import autocommit, db, unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.core.jobs.queue import BULK
 from app.core.lib import local_time
 from app.core.settings import settings
@@ -31,9 +31,8 @@ def check_recipient(delivery: Claimed) -> None:
 
     Check the recipient's daytime, opt-out and daily limit, and the warm-up of our number.
     """
-    with autocommit() as connection:
-        recipient = sa.select(User.accepts_broadcasts, User.domicile, limits.is_new_recipient())
-        row = connection.execute(recipient.where(User.id == delivery.user_id)).one_or_none()
+    recipient = sa.select(User.accepts_broadcasts, User.domicile, limits.is_new_recipient())
+    row = db.session.execute(recipient.where(User.id == delivery.user_id)).one_or_none()
     accepts, domicile, is_new_recipient = row or (False, None, False)
     now, zone = db_time.now(), zone_of(domicile)
     moment = next_daytime(zone, now)

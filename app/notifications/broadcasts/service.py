@@ -11,7 +11,7 @@ from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from sqlalchemy.dialects.postgresql import Insert, insert
 
 from app.core.database import db_time
-from app.core.database.session import autocommit, db
+from app.core.database.session import db
 from app.core.settings import settings
 from app.notifications import outbox
 from app.notifications.broadcasts.fan_out import KIND
@@ -140,8 +140,7 @@ def count(state: BroadcastState) -> int:
 
 def collect() -> Iterator[Metric]:
     """Yield whether broadcasts are paused."""
-    with autocommit() as connection:
-        paused = connection.scalar(sa.select(broadcast_pace.c.paused).where(broadcast_pace.c.id == PACE_ID))
+    paused = db.session.scalar(sa.select(broadcast_pace.c.paused).where(broadcast_pace.c.id == PACE_ID))
     yield GaugeMetricFamily("broadcasts_paused", "1 while no broadcast goes out", value=float(bool(paused)))
 
 

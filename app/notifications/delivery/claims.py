@@ -7,8 +7,7 @@ is sent alone, because the attempt to send it may have killed the worker.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,8 +15,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.core.database import db_time
-from app.core.database.prepared import PreparedStatement, generic
-from app.core.database.session import autocommit, db, unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.identity.notification_settings import DeliveryPreferences, delivery_preferences_of
 from app.notifications.delivery import groups
 from app.notifications.delivery.sealing import Words
@@ -121,12 +119,12 @@ _claiming = sa.update(deliveries).values(
 )
 
 
-def _first_of(*which: sa.ColumnElement[bool]) -> PreparedStatement:
+def _first_of(*which: sa.ColumnElement[bool]) -> sa.UpdateBase:
     """Return the statement that claims one due row of a channel: the row that has been due longest.
 
     With the parameter `is_grouped`, skip rows that are sent in one message with an earlier row, see `groups`.
     """
-    is_grouped = generic("is_grouped", sa.Boolean())
+    is_grouped = sa.bindparam("is_grouped", type_=sa.Boolean())
     due = (
         sa.select(_rows.id, _rows.claim_token)
         .where(
@@ -144,7 +142,7 @@ def _first_of(*which: sa.ColumnElement[bool]) -> PreparedStatement:
         .with_for_update(skip_locked=True)
         .cte("due")
     )
-    return PreparedStatement(
+    return (
         _claiming.where(_rows.id == due.c.id)
         .values(next_try_at=_now + _interval(_lease_s))
         .returning(*_columns, _rows.next_try_at, due.c.claim_token)
@@ -158,12 +156,12 @@ OLDEST = _first_of(~is_suspect)
 NEWEST = _first_of(~is_suspect, _rows.next_try_at > _new_since, _rows.due_at > _new_since)
 SUSPECTS = _first_of(is_suspect)
 _others = groups.siblings().cte("others")
-_siblings = PreparedStatement(
+_siblings = (
     _claiming.where(_rows.id == _others.c.id)
     .values(next_try_at=sa.bindparam("lease_end", type_=_rows.next_try_at.type))
     .returning(*_columns)
 )
-_begin = PreparedStatement(
+_begin = (
     sa.update(deliveries)
     .where(*of_claim, _rows.state == DeliveryState.CLAIMED, _rows.expires_at > _now)
     .values(
@@ -178,7 +176,7 @@ _begin = PreparedStatement(
 )
 
 
-def claim(queue: str, channel: str, which: PreparedStatement = OLDEST) -> Claimed | None:
+def claim(queue: str, channel: str, which: sa.UpdateBase = OLDEST) -> Claimed | None:
     """Claim the delivery that has been due longest in a channel, or return None if none is due. Skip locked rows.
 
     In the same transaction, claim the other deliveries that are sent in the same message, see `groups`. If at least
@@ -186,24 +184,18 @@ def claim(queue: str, channel: str, which: PreparedStatement = OLDEST) -> Claime
     """
     is_grouped = groups.IS_ON and channel == Channel.MESSAGING
     values = {"token": uuid.uuid4(), "is_grouped": is_grouped}
-    with _transaction() if is_grouped else autocommit() as connection:
-        rows = which.rows(connection, {**values, "of_queue": queue, "of_channel": channel})
+    with unit_of_work():
+        rows = db.session.execute(which, {**values, "of_queue": queue, "of_channel": channel}).all()
         if not rows:
             return None
         *columns, lease_end, last_token = rows[0]
         claimed = _of_row(columns)
         if is_grouped and claimed.occurrence_id is not None and claimed.worker_crashes < POISON_CRASHES:
             of_first = groups.values_of({**vars(claimed), "claim_token": last_token})
-            others = map(_of_row, _siblings.rows(connection, {**values, **of_first, "lease_end": lease_end}))
+            others = map(_of_row, db.session.execute(_siblings, {**values, **of_first, "lease_end": lease_end}).all())
             claimed.others = tuple(sorted(others, key=lambda each: (each.due_at, each.id)))
             claimed.ids = tuple(each.id for each in (claimed, *claimed.others))
     return claimed
-
-
-@contextmanager
-def _transaction() -> Iterator[sa.Connection]:
-    with unit_of_work():
-        yield db.session.connection()
 
 
 def _of_row(row: Sequence[Any]) -> Claimed:
@@ -222,8 +214,8 @@ def begin(delivery: Claimed) -> None:
     no delivery remains.
     """
     values = {"of_ids": list(delivery.ids), "token": delivery.claim_token}
-    with autocommit() as connection:
-        rows = _begin.rows(connection, values)
+    with unit_of_work():
+        rows = db.session.execute(_begin, values).all()
     if not rows:
         raise ClaimLostError
     delivery.call_started, delivery.unconfirmed_calls = True, rows[0][1]

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from threading import Condition, Thread
 from time import monotonic
 
+import sqlalchemy as sa
 from flask import Flask, current_app
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from app.core.database.prepared import PreparedStatement
 from app.core.jobs.queue import URGENT
 from app.notifications.delivery import claims, delivery_preferences, rendering, settlements, unsaved_outcomes
 from app.notifications.delivery.claims import Claimed, ClaimLostError, PostponedError, UndeliverableError, UnwantedError
@@ -93,7 +93,7 @@ class Lane:
         channel: Channel,
         context: Callable[[], AbstractContextManager[object]],
         changed: Condition,
-        which: PreparedStatement = claims.OLDEST,
+        which: sa.UpdateBase = claims.OLDEST,
         threads: int = THREADS,
     ) -> None:
         self.queue, self.channel = queue, channel

@@ -9,8 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from app.core.database.prepared import PreparedStatement
-from app.core.database.session import autocommit, unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.core.settings import settings
 from app.identity import dependents
 from app.identity.models import PHONE_IS_PROVEN, User
@@ -51,7 +50,7 @@ _is_open = sa.func.coalesce(
     phone_numbers.c.last_inbound_at > sa.func.statement_timestamp() - message_format.OPEN_FOR, sa.false()
 )
 _is_doubted = sa.func.coalesce(numbers.is_doubted, sa.false())
-_address = PreparedStatement(
+_address = (
     sa.select(
         User.phone,
         PHONE_IS_PROVEN.label("is_proven"),
@@ -66,10 +65,8 @@ _address = PreparedStatement(
     .outerjoin(phone_numbers, phone_numbers.c.phone == User.phone)
     .where(User.id == dependents.receiver_of(sa.bindparam("of_user")))
 )
-_number = PreparedStatement(
-    sa.select(phone_numbers.c.wrong_at, _is_doubted.label("is_doubted"), _is_open.label("is_open")).where(
-        phone_numbers.c.phone == sa.bindparam("of_phone")
-    )
+_number = sa.select(phone_numbers.c.wrong_at, _is_doubted.label("is_doubted"), _is_open.label("is_open")).where(
+    phone_numbers.c.phone == sa.bindparam("of_phone")
 )
 
 
@@ -141,28 +138,25 @@ def _address_of(delivery: Claimed) -> RecipientNumber:
         if delivery.target is None:
             raise UndeliverableError("nobody to send to")
         return _known_of(delivery.target, delivery.kind)
-    with autocommit() as connection:
-        rows = _address.rows(connection, {"of_user": delivery.user_id})
-    if not rows or rows[0][0] is None:
+    row = db.session.execute(_address, {"of_user": delivery.user_id}).one_or_none()
+    if row is None or row.phone is None:
         raise UndeliverableError("no number")
-    phone, is_proven, is_invalid, is_wrong, is_stopped, probe_is_due, is_doubted, is_open, is_noted = rows[0]
-    if delivery.target is not None and delivery.target != phone:
+    if delivery.target is not None and delivery.target != row.phone:
         raise UndeliverableError("the number has changed")  # a new owner of the old number must not get a reset link
-    if not is_proven and number_verification.is_needed(delivery.kind):
+    if not row.is_proven and number_verification.is_needed(delivery.kind):
         raise UnwantedError(number_verification.UNPROVEN)
-    if is_wrong:
+    if row.is_wrong:
         raise UndeliverableError(WRONG)
-    if is_stopped and delivery.kind not in ALWAYS_WANTED:
+    if row.is_stopped and delivery.kind not in ALWAYS_WANTED:
         raise UnwantedError(SWITCHED_OFF)
-    if is_invalid and not probe_is_due:
+    if row.is_invalid and not row.probe_is_due:
         raise UndeliverableError(INVALID)
-    return RecipientNumber(phone, is_doubted, is_open, is_invalid, is_noted)
+    return RecipientNumber(row.phone, row.is_doubted, row.is_open, row.is_invalid, row.is_noted)
 
 
 def _known_of(phone: str, kind: str) -> RecipientNumber:
     """Return a number without an account, and the properties of this number."""
-    with autocommit() as connection:
-        rows = _number.rows(connection, {"of_phone": phone})
+    rows = db.session.execute(_number, {"of_phone": phone}).all()
     wrong_at, *known = rows[0] if rows else (None,)
     if wrong_at is not None and kind not in TO_WRONG_NUMBERS:
         raise UndeliverableError(WRONG)

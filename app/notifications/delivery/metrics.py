@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 
-from app.core.database.session import autocommit
+from app.core.database.session import db
 from app.core.jobs.metrics import is_scheduler_running, workers_by_queue
 from app.core.jobs.queue import QUEUES, URGENT
 from app.core.lib.local_time import now
@@ -42,8 +42,7 @@ _oldest_urgent = sa.select(sa.func.min(_rows.next_try_at)).where(
 
 def oldest_due_s() -> float:
     """Return the seconds since the oldest unsent urgent delivery became due, or 0 if none is due."""
-    with autocommit() as database:
-        oldest: datetime | None = database.execute(_oldest_urgent).scalar()
+    oldest: datetime | None = db.session.execute(_oldest_urgent).scalar()
     return 0.0 if oldest is None else max(0.0, (now() - oldest).total_seconds())
 
 
@@ -80,17 +79,15 @@ def waiting() -> dict[tuple[str, str], tuple[int, float]]:
     lanes: dict[tuple[str, str], tuple[int, float]] = dict.fromkeys(
         ((queue, channel) for queue in QUEUES for channel in Channel), (0, 0.0)
     )
-    with autocommit() as database:
-        for queue, channel, n, oldest in database.execute(_due):
-            lanes[queue, channel] = n, max(0.0, (now() - oldest).total_seconds())
+    for queue, channel, n, oldest in db.session.execute(_due):
+        lanes[queue, channel] = n, max(0.0, (now() - oldest).total_seconds())
     return lanes
 
 
 def settled() -> dict[tuple[str, str], int]:
     """Return the number of deliveries that ended in the last hour, by state and channel."""
     counts = dict.fromkeys(((state, channel) for state in SETTLED for channel in Channel), 0)
-    with autocommit() as database:
-        return counts | {(state, channel): n for state, channel, n in database.execute(_settled)}
+    return counts | {(state, channel): n for state, channel, n in db.session.execute(_settled)}
 
 
 def outcomes() -> dict[str, int]:

@@ -13,7 +13,7 @@ from datetime import timedelta
 
 import sqlalchemy as sa
 
-from app.core.database.session import autocommit, db
+from app.core.database.session import db
 from app.core.jobs.queue import QUEUES
 from app.core.settings import settings
 from app.notifications.models import Channel, DeliveryState, Receipt, deliveries
@@ -62,8 +62,7 @@ def list_held() -> Sequence[str]:
         .order_by(_rows.settled_at)
         .limit(BATCH)
     )
-    with autocommit() as connection:
-        return list(dict.fromkeys(connection.execute(refs).scalars()))
+    return list(dict.fromkeys(db.session.execute(refs).scalars()))
 
 
 def cancel(ref: str) -> bool | None:

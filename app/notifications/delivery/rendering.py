@@ -13,7 +13,7 @@ from datetime import timedelta
 import sqlalchemy as sa
 from sqlalchemy import orm
 
-from app.core.database.session import autocommit
+from app.core.database.session import db
 from app.core.lib.break_links import message_title
 from app.identity.field_encryption import UndecryptableField
 from app.notifications.delivery import groups
@@ -66,11 +66,8 @@ def by_title(
     """
 
     def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-        with autocommit() as connection:
-            rows = connection.execute(
-                sa.select(row_id, title).where(row_id.in_([each.about_id for each in deliveries]))
-            )
-            titles: dict[int | None, str] = dict(iter(rows))
+        rows = db.session.execute(sa.select(row_id, title).where(row_id.in_([each.about_id for each in deliveries])))
+        titles: dict[int | None, str] = dict(iter(rows))
         return {each.id: words(titles[each.about_id]) for each in deliveries if each.about_id in titles}
 
     def words(text: str) -> Words:

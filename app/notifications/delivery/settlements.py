@@ -12,13 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-import orjson
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from app.core.database import db_time
-from app.core.database.prepared import PreparedStatement
-from app.core.database.session import autocommit
+from app.core.database.session import db
 from app.core.settings import settings
 from app.notifications.models import OPEN, Channel, DeliveryState, Receipt, deliveries
 
@@ -70,19 +68,6 @@ _sending = (
         unconfirmed_calls=_rows.unconfirmed_calls - sa.bindparam("calls", type_=sa.Integer),
     )
 )
-_said = sa.bindparam("said", type_=JSONB)
-#: Statements that record a sent delivery, by (is_production, is_refusable). In production, `said` is not stored. If
-#: WhatsApp may still refuse the message, `sealed` is kept until the job `prune`, for a second attempt as a template.
-_sent = {
-    (is_production, is_refusable): PreparedStatement(
-        _sending.values(
-            **({} if is_production else {"said": _said}),
-            sealed=sa.case((_is_message, _rows.sealed)) if is_refusable else sa.null(),
-        ).returning(_rows.id)
-    )
-    for is_production in (True, False)
-    for is_refusable in (True, False)
-}
 
 
 def record_sent(delivery: Claim, provider_ref: str | None) -> None:
@@ -92,10 +77,14 @@ def record_sent(delivery: Claim, provider_ref: str | None) -> None:
     """
     calls = 1 if delivery.call_started else 0
     values = {"of_ids": list(delivery.ids), "token": delivery.claim_token, "ref": provider_ref, "calls": calls}
-    said = orjson.dumps(delivery.said).decode() if delivery.said is not None else None
-    statement = _sent[settings.is_production, settings.follows_whatsapp_hours]
-    with autocommit() as connection:
-        statement.rows(connection, {**values, "said": said})
+    # If WhatsApp may still refuse the message, `sealed` is kept until the job `prune`, for a second attempt as a
+    # template. In production, `said` is not stored.
+    columns: dict[str, object] = {
+        "sealed": sa.case((_is_message, _rows.sealed)) if settings.follows_whatsapp_hours else sa.null()
+    }
+    if not settings.is_production and delivery.said is not None:
+        columns["said"] = sa.literal(delivery.said, JSONB)
+    db.session.execute(_sending.values(columns), values)
 
 
 def record_failed(delivery: Claim, reason: str) -> None:
@@ -163,8 +152,7 @@ def expire(queue: str) -> int:
         )
         .values(state=DeliveryState.MISSED, **final())
     )
-    with autocommit() as connection:
-        return connection.execute(statement).rowcount
+    return db.session.execute(statement).rowcount  # type: ignore[attr-defined,no-any-return]  # a CursorResult
 
 
 def final() -> dict[str, object]:
@@ -211,5 +199,4 @@ def _record(delivery: Claim, **values: object) -> None:
         )
         .values({"unconfirmed_calls": _known(delivery), **values})
     )
-    with autocommit() as connection:
-        connection.execute(statement)
+    db.session.execute(statement)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from app.core.database.session import autocommit
+from app.core.database.session import db
 from app.core.operations.failures import OperatorError
 from app.core.settings import settings
 from app.identity import phones
@@ -52,8 +52,7 @@ def send(number: str) -> str:
 
 
 def _format(phone: str) -> message_format.MessageFormat:
-    with autocommit() as connection:
-        is_open = bool(connection.scalar(_is_open.where(phone_numbers.c.phone == phone)))
+    is_open = bool(db.session.scalar(_is_open.where(phone_numbers.c.phone == phone)))
     kind = next(filter(message_format.template_name, KINDS), KINDS[0])
     words: Words = {"text": TEXT, "parts": {"name": ""} if kind in GREETING else {}}
     return message_format.format_of(kind, words, is_open=is_open)

@@ -18,6 +18,7 @@ from redis.exceptions import RedisError
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
+from app.core.database.session import db
 from app.core.jobs.queue import connection
 from app.notifications.delivery import outcomes
 from app.notifications.delivery.outcomes import Outcome, OutcomeKind
@@ -97,6 +98,7 @@ def _is_recorded(claim: Claim, outcome: Outcome) -> bool:
     try:
         outcomes.record(claim, outcome)
     except (DBAPIError, PoolTimeoutError) as error:
+        db.session.remove()  # the next try needs a new connection
         if not _is_away(error):
             raise
         return False

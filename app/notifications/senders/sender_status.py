@@ -16,7 +16,7 @@ from time import monotonic
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.core.database.session import autocommit, current_connection
+from app.core.database.session import db
 from app.core.jobs.queue import QUEUES
 from app.core.settings import extensions, settings
 from app.notifications.models import Channel, deliveries
@@ -56,8 +56,7 @@ def current() -> Sender | None:
     which = key()
     if which is None:
         return None
-    with autocommit() as connection:
-        row = connection.execute(sa.select(*senders.c).where(*is_sender(which))).mappings().one_or_none()
+    row = db.session.execute(sa.select(*senders.c).where(*is_sender(which))).mappings().one_or_none()
     return Sender(**row) if row else None
 
 
@@ -115,8 +114,7 @@ def _seen() -> _Seen | None:
 
 
 def _load(which: dict[str, str]) -> _Seen:
-    with autocommit() as connection:
-        row = connection.execute(sa.select(_is_down, _rows.trial_at <= _now).where(*is_sender(which))).one_or_none()
+    row = db.session.execute(sa.select(_is_down, _rows.trial_at <= _now).where(*is_sender(which))).one_or_none()
     is_down, is_trial_due = row or (False, None)
     seen = extensions()["sender"] = _Seen(is_down, bool(is_trial_due), monotonic() + CACHED_S)
     return seen
@@ -129,8 +127,7 @@ def _take_trial(which: dict[str, str]) -> bool:
         .values(trial_at=_now + TRIAL_EVERY)
         .returning(_rows.number)
     )
-    with autocommit() as connection:
-        return connection.execute(taken).first() is not None
+    return db.session.execute(taken).first() is not None
 
 
 # --- recording the state ----------------------------------------------------------------------------------------------
@@ -249,8 +246,7 @@ def _record(
         .on_conflict_do_update(index_elements=[_rows.provider, _rows.number], set_=change, where=only)
         .returning(_rows.state, _rows.reason, (_rows.since == _now).label("is_new"))
     )
-    with current_connection() as connection:
-        row = connection.execute(statement).one_or_none()
+    row = db.session.execute(statement).one_or_none()
     clear_cache()
     if row is not None and row.is_new:
         log = logger.info if row.state == SenderState.UP else logger.error

@@ -17,8 +17,7 @@ from sqlalchemy import orm
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from app.core.database import db_time
-from app.core.database.prepared import PreparedStatement
-from app.core.database.session import autocommit, db
+from app.core.database.session import db
 from app.identity import care, consents, erasure, notification_settings
 from app.identity.care import CaregiverLink, Scope
 from app.identity.consents import Purpose
@@ -50,13 +49,12 @@ NOT_ALLOWED = "not allowed by the patient any more"
 
 _alerts = CaregiverAlert.__table__.c
 _is_waiting = sa.and_(CaregiverAlert.told_at.is_(None), CaregiverAlert.due_at <= sa.bindparam("now"))
-_first_waiting = PreparedStatement(sa.select(sa.exists().where(_is_waiting)))
+_first_waiting = sa.select(sa.exists().where(_is_waiting))
 
 
 def is_any_due(now: datetime) -> bool:
     """Return whether any alert is due. If no alert is due, the scheduler runs only this SQL statement."""
-    with autocommit() as connection:
-        ((is_any,),) = _first_waiting.rows(connection, {"now": now})
+    ((is_any,),) = db.session.execute(_first_waiting, {"now": now}).all()
     return bool(is_any)
 
 
@@ -79,8 +77,7 @@ def delete_waiting(patient_id: int) -> None:
 def links_due(now: datetime) -> Sequence[int]:
     """Return the ids of at most 100 (`PAGE`) caregiver links that have due alerts."""
     due = sa.select(CaregiverAlert.link_id).where(_is_waiting).distinct().limit(PAGE)
-    with autocommit() as connection:
-        return connection.scalars(due, {"now": now}).all()
+    return db.session.scalars(due, {"now": now}).all()
 
 
 def notify_caregiver(link_id: int, now: datetime) -> None:
@@ -286,8 +283,7 @@ def _words(delivery: Claimed) -> Words | None:
         .where(CaregiverLink.caregiver_id == delivery.user_id, CaregiverLink.patient_id == delivery.about_id)
         .order_by(Occurrence.due_at, CaregiverAlert.id)
     )
-    with autocommit() as connection:
-        rows = connection.execute(query).all()
+    rows = db.session.execute(query).all()
     if not rows or Scope.ALERTS not in rows[0].scopes:
         raise UnwantedError(NOT_ALLOWED)
     scopes, patient, others, now, *_ = rows[0]

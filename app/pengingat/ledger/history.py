@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 
-from app.core.database.prepared import PreparedStatement, as_text
-from app.core.database.session import AnySelect, current_connection
+from app.core.database.db_time import as_text
+from app.core.database.session import AnySelect, db
 from app.core.errors import ValidationFailed
 from app.core.lib import local_time
 from app.core.web.pagination import Listing, paginate
@@ -88,8 +88,7 @@ def span(days: Days, today: date) -> tuple[date, date]:
 
 def _today(user_id: int, now: datetime) -> date:
     zones = sa.select(Pengingat.timezone).where(Pengingat.user_id == user_id).distinct()
-    with current_connection() as connection:
-        return _latest_day(now, connection.scalars(zones))
+    return _latest_day(now, db.session.scalars(zones))
 
 
 def _latest_day(now: datetime, zones: Iterable[str]) -> date:
@@ -124,14 +123,13 @@ def adherence(user_id: int, days: Days) -> Adherence:
     range contains days more than 400 days ago.
     """
     now = local_time.now()
-    with current_connection() as connection:
-        known = _reminders.rows(connection, {"user_id": user_id})
-        start, end = span(days, _latest_day(now, {row[3] for row in known}))
-        first_at, last_at = _moments(start, end, now)
-        which = {"user_id": user_id, "start": start, "end": end, "first_at": first_at, "last_at": last_at}
-        rows = _live_sums.rows(connection, which)
-        if _is_compacted(start, now):
-            rows += _kept_sums.rows(connection, which)
+    known = db.session.execute(_reminders, {"user_id": user_id}).all()
+    start, end = span(days, _latest_day(now, {row[3] for row in known}))
+    first_at, last_at = _moments(start, end, now)
+    which = {"user_id": user_id, "start": start, "end": end, "first_at": first_at, "last_at": last_at}
+    rows = [*db.session.execute(_live_sums, which)]
+    if _is_compacted(start, now):
+        rows += db.session.execute(_kept_sums, which)
     by_day = [row for row in rows if row[5] is not None]
     sums = _sums(list(map(sum, zip(*(row[:5] for row in by_day), strict=True))) or [0] * 5)
     return {
@@ -191,22 +189,22 @@ def _kept(user_id: object, start: object, end: object) -> Source:
     return sums.where(rows.user_id == user_id, rows.day.between(start, end)), [rows[name] for name in KEYS]
 
 
-def _prepared(source: Source) -> PreparedStatement:
+def _grouped(source: Source) -> AnySelect:
     """Return one statement with two kinds of rows: the counts of each day, and the counts of each reminder.
 
     The statement returns days as text.
     """
     sums, (day, *keys) = source
     by_both = sa.func.grouping_sets(sa.tuple_(day), sa.tuple_(*keys))
-    return PreparedStatement(sums.add_columns(as_text(day), *keys).group_by(by_both))
+    return sums.add_columns(as_text(day), *keys).group_by(by_both)
 
 
 _user_id = sa.bindparam("user_id", type_=sa.BigInteger)
 _days = (sa.bindparam("start", type_=sa.Date), sa.bindparam("end", type_=sa.Date))
 _bounds = (sa.bindparam(name, type_=sa.DateTime(timezone=True)) for name in ("first_at", "last_at"))
-_live_sums = _prepared(_live(_user_id, *_days, *_bounds))
-_kept_sums = _prepared(_kept(_user_id, *_days))
-_reminders = PreparedStatement(
+_live_sums = _grouped(_live(_user_id, *_days, *_bounds))
+_kept_sums = _grouped(_kept(_user_id, *_days))
+_reminders = (
     sa.select(Pengingat.id, Pengingat.judul, Pengingat.tipe, Pengingat.timezone)
     .where(Pengingat.user_id == _user_id)
     .order_by(Pengingat.id.desc())

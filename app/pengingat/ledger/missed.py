@@ -12,8 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database import db_time
-from app.core.database.prepared import PreparedStatement
-from app.core.database.session import autocommit, db
+from app.core.database.session import db
 from app.identity import care
 from app.identity.care import CaregiverLink, Scope
 from app.notifications.models import Channel, DeliveryState, Receipt, deliveries
@@ -58,7 +57,7 @@ _is_overdue: tuple[sa.ColumnElement[bool], ...] = (
 )
 #: Cheap query that finds out whether any occurrence is overdue. The query has the same order as the index. Without this
 #: order, PostgreSQL scans the table to find the first row.
-_longest_overdue = PreparedStatement(sa.select(_rows.id).where(*_is_overdue).order_by(_rows.due_at).limit(1))
+_longest_overdue = sa.select(_rows.id).where(*_is_overdue).order_by(_rows.due_at).limit(1)
 _overdue = (
     sa.select(_rows.id, _rows.user_id, _rows.due_at)
     .where(*_is_overdue, ~_is_being_sent)
@@ -112,9 +111,8 @@ _miss = sa.select(sa.func.count()).select_from(_missed).add_cte(_alerted)
 def miss_overdue(now: datetime) -> int:
     """Mark one batch of overdue occurrences as missed, and create alerts. Return the number of marked occurrences."""
     values = {"due_before": now - LATE, "fresh_since": now - FRESH, "now": now}
-    with autocommit() as connection:
-        is_any = _longest_overdue.rows(connection, values)
-        return connection.scalar(_miss, values) or 0 if is_any else 0
+    is_any = db.session.execute(_longest_overdue, values).all()
+    return db.session.scalar(_miss, values) or 0 if is_any else 0
 
 
 def record_undelivered(occurrence_ids: Sequence[int]) -> None:

@@ -12,7 +12,6 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.core.database import db_time
-from app.core.database.prepared import PreparedStatement, generic
 from app.core.database.session import db
 from app.core.errors import NotFound
 from app.identity import consents, erasure
@@ -68,15 +67,15 @@ class LockedReminders:
 
 #: Columns of a reminder by attribute name.
 _COLUMNS = {each.key: each.columns[0] for each in sa.inspect(Pengingat).column_attrs}
-_lock_many = PreparedStatement(
+_lock_many = (
     sa.select(*_COLUMNS.values(), db_time.now_sql())
     .join_from(Pengingat, User, User.id == Pengingat.user_id)
     .where(
         Pengingat.user_id == sa.bindparam("of_user", type_=sa.BigInteger),
-        Pengingat.id == sa.any_(generic("ids", ARRAY(sa.BigInteger))),
+        Pengingat.id == sa.any_(sa.bindparam("ids", type_=ARRAY(sa.BigInteger))),
         # PostgreSQL checks this condition again after a wait for the lock, so changes during the wait are noticed.
         sa.or_(
-            ~generic("only_dependent", sa.Boolean()),
+            ~sa.bindparam("only_dependent", type_=sa.Boolean()),
             sa.and_(User.guardian_id.is_not(None), erasure.IS_PRESENT),
         ),
     )
@@ -96,7 +95,7 @@ def lock_own_many(user_id: int, pengingat_ids: Collection[int], only_dependent: 
     same order. The returned reminders do not belong to the SQLAlchemy session.
     """
     values = {"of_user": user_id, "ids": list(pengingat_ids), "only_dependent": only_dependent}
-    rows = _lock_many.rows(db.session.connection(), values)
+    rows = db.session.execute(_lock_many, values).all()
     if not rows:
         raise NotFound(NOT_FOUND)
     consents.check(user_id, Purpose.HEALTH_DATA)

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
-from app.core.database.session import current_connection
+from app.core.database.session import db
 from app.core.exports import csv
 from app.core.exports.charts import Chart
 from app.core.exports.streaming import MIMETYPES, Download, start_eagerly
@@ -89,11 +89,10 @@ def _doses_of(user_id: int) -> dict[str, str]:
     columns = (Pengingat.judul, Pengingat.timezone, Pengingat.details, Pengingat.plan)
     medicines = sa.select(*columns).where(Pengingat.user_id == user_id, Pengingat.tipe == Tipe.OBAT)
     lines: dict[str, list[str]] = defaultdict(list)
-    with current_connection() as connection:
-        for judul, timezone, details, plan in connection.execute(medicines.order_by(Pengingat.id)):
-            schedule = Schedule.from_json(plan, ZoneInfo(timezone))
-            if (line := doses.prescription(details, schedule)) not in lines[judul]:
-                lines[judul].append(line)
+    for judul, timezone, details, plan in db.session.execute(medicines.order_by(Pengingat.id)):
+        schedule = Schedule.from_json(plan, ZoneInfo(timezone))
+        if (line := doses.prescription(details, schedule)) not in lines[judul]:
+            lines[judul].append(line)
     return {judul: "\n".join(found) for judul, found in lines.items()}
 
 
@@ -160,8 +159,7 @@ def _columns(sums: sa.Subquery) -> tuple[Column, ...]:
 
 
 def _paper(user_id: int, sums: Adherence, rows: int) -> Paper:
-    with current_connection() as connection:
-        name = connection.scalar(sa.select(User.nama_ktp).where(User.id == user_id)) or ""
+    name = db.session.scalar(sa.select(User.nama_ktp).where(User.id == user_id)) or ""
     remarks = [name, OWN_WORDS, _summary(sums)]
     if (more := len(_titles(sums)) - rows) > 0:
         remarks.append(f"Halaman ini memuat {rows} pengingat. {more} pengingat lain ikut dihitung di grafik.")

@@ -18,8 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, insert
 
 from app.core.database import db_time
-from app.core.database.prepared import PreparedStatement, generic
-from app.core.database.session import db
+from app.core.database.session import AnySelect, db
 from app.notifications import outbox
 from app.pengingat.models import (
     Occurrence,
@@ -137,8 +136,8 @@ class Row(NamedTuple):
 
 
 _moment = sa.DateTime(timezone=True)
-_of, _ids = (generic(name, ARRAY(sa.BigInteger)) for name in ("reminders", "ids"))
-_soon = generic("soon", _moment)
+_of, _ids = (sa.bindparam(name, type_=ARRAY(sa.BigInteger)) for name in ("reminders", "ids"))
+_soon = sa.bindparam("soon", type_=_moment)
 _slot = sa.bindparam("slot", type_=sa.Text)
 
 
@@ -159,11 +158,11 @@ def _last(*which: sa.ColumnElement[bool]) -> sa.Select[*tuple[Any, ...]]:
     return sa.select(*last.c).select_from(reminder).join(last, sa.true())
 
 
-_is_named = (_rows.due_at >= generic("since", _moment), _rows.due_at < generic("until", _moment))
+_is_named = (_rows.due_at >= sa.bindparam("since", type_=_moment), _rows.due_at < sa.bindparam("until", type_=_moment))
 
 
 @cache
-def _near(*, ids: bool, second: bool, slot: bool) -> PreparedStatement:
+def _near(*, ids: bool, second: bool, slot: bool) -> sa.CompoundSelect[*tuple[Any, ...]]:
     is_of_these = _rows.reminder_id == sa.any_(_of)
     parts = [_last(), sa.select(*COLUMNS).where(is_of_these, _rows.due_at > _soon)]
     if ids:
@@ -172,7 +171,7 @@ def _near(*, ids: bool, second: bool, slot: bool) -> PreparedStatement:
         parts.append(sa.select(*COLUMNS).where(is_of_these, *_is_named))
     if slot:
         parts.append(_last(_rows.slot == _slot))
-    return PreparedStatement(sa.union(*parts).order_by(*(sa.desc(name) for name in ("due_at", "slot", "id"))))
+    return sa.union(*parts).order_by(*(sa.desc(name) for name in ("due_at", "slot", "id")))
 
 
 def near(
@@ -203,7 +202,7 @@ def near(
         "slot": slot,
     }
     statement = _near(ids=bool(ids), second=second is not None, slot=slot is not None)
-    return [Row(*row) for row in statement.rows(db.session.connection(), values)]
+    return [Row(*row) for row in db.session.execute(statement, values).all()]
 
 
 def may_become(
@@ -259,36 +258,43 @@ _CHANGED = (
 )
 
 
-def _changing() -> PreparedStatement:
+def _changing() -> AnySelect:
     """Return the SQL statement of the function `change`.
 
     The parameters are the rows and the reminders as JSON, and their ids. With the ids PostgreSQL uses the primary keys.
     Without the ids PostgreSQL expects 100 rows in the JSON, and scans a whole table of up to 10,000 rows.
     """
     columns = [*(sa.column(name, _rows[name].type) for name in ("id", *_CHANGED)), sa.column("was", sa.Text)]
-    new = sa.func.jsonb_to_recordset(sa.bindparam("rows", type_=JSONB)).table_valued(*columns, name="new")
+    new = sa.func.jsonb_to_recordset(sa.cast(sa.bindparam("rows", type_=sa.Text), JSONB)).table_valued(
+        *columns, name="new"
+    )
     new = new.render_derived(with_types=True)
     changed = (
         sa.update(occurrences)
         .where(
-            _rows.id == new.c.id, _rows.id == sa.any_(generic("ids", ARRAY(sa.BigInteger))), _rows.state == new.c.was
+            _rows.id == new.c.id,
+            _rows.id == sa.any_(sa.bindparam("ids", type_=ARRAY(sa.BigInteger))),
+            _rows.state == new.c.was,
         )
         .values({name: new.c[name] for name in _CHANGED})
         .returning(_rows.id)
         .cte("changed")
     )
     cancelled = outbox.cancelling_occurrences(sa.select(changed.c.id)).cte("cancelled")
-    reminder = sa.func.jsonb_to_recordset(sa.bindparam("reminders", type_=JSONB)).table_valued(
+    reminder = sa.func.jsonb_to_recordset(sa.cast(sa.bindparam("reminders", type_=sa.Text), JSONB)).table_valued(
         *(sa.column(name, _reminders[name].type) for name in ("id", *_FOLLOWING)), name="reminder"
     )
     reminder = reminder.render_derived(with_types=True)
     followed = (
         sa.update(reminders)
-        .where(_reminders.id == reminder.c.id, _reminders.id == sa.any_(generic("following", ARRAY(sa.BigInteger))))
+        .where(
+            _reminders.id == reminder.c.id,
+            _reminders.id == sa.any_(sa.bindparam("following", type_=ARRAY(sa.BigInteger))),
+        )
         .values({**{name: reminder.c[name] for name in _FOLLOWING}, "updated_at": db_time.now_sql()})
         .cte("followed")
     )
-    return PreparedStatement(sa.select(changed.c.id).add_cte(cancelled, followed))
+    return sa.select(changed.c.id).add_cte(cancelled, followed)
 
 
 _change = _changing()
@@ -310,7 +316,7 @@ def change(changes: Sequence[tuple[Row, Row]], followers: Iterable[Pengingat]) -
         "reminders": orjson.dumps(following).decode(),
         "following": [reminder["id"] for reminder in following],
     }
-    written = {id_ for (id_,) in _change.rows(db.session.connection(), values)}
+    written = {id_ for (id_,) in db.session.execute(_change, values).all()}
     return [after for _, after in changes if after.id in written]
 
 

@@ -15,7 +15,6 @@ from sqlalchemy import orm
 from sqlalchemy.dialects.postgresql import array
 
 from app.core.database import db_time
-from app.core.database.prepared import PreparedStatement, generic
 from app.core.database.session import db
 from app.core.errors import Gone, NotFound
 from app.core.lib.local_time import JAKARTA
@@ -36,7 +35,7 @@ EXPIRED = "Tautan ini sudah tidak berlaku."
 
 
 _rows = occurrences.c
-_hashes = generic("by_link", sa.Text()), generic("by_push", sa.Text())
+_hashes = sa.bindparam("by_link", type_=sa.Text), sa.bindparam("by_push", type_=sa.Text)
 #: The person whose phone number received the link: the caregiver of a dependent, else the owner of the reminder.
 _receiver = orm.aliased(User)
 _sent_since = (
@@ -62,7 +61,7 @@ _is_dependent = (
     )
 )
 #: Query with subqueries instead of joins. With joins, PostgreSQL expects many rows and would scan both tables.
-_asked = PreparedStatement(
+_asked = (
     sa.select(
         *statements.COLUMNS,
         (_rows.link_hash.is_not_distinct_from(_hashes[1])).label("is_push"),
@@ -100,7 +99,7 @@ def get_targets(token: str) -> AnswerTargets:
 
 def read(by_link: str, by_push: str) -> tuple[AnswerTargets, datetime]:
     """Return the occurrences of a token, and the database's time. Raise `NotFound` if there are none."""
-    found = _asked.rows(db.session.connection(), {"by_link": by_link, "by_push": by_push})
+    found = db.session.execute(_asked, {"by_link": by_link, "by_push": by_push}).all()
     rows = [row for row in found if row[-2] is not None]
     if not rows:
         raise NotFound(NOT_FOUND)

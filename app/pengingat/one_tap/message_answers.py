@@ -16,8 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 
 from app.core.database import db_time
-from app.core.database.prepared import PreparedStatement
-from app.core.database.session import current_connection, db
+from app.core.database.session import db
 from app.core.errors import Conflict, NotFound
 from app.core.lib.local_time import JAKARTA
 from app.identity import dependents
@@ -111,9 +110,7 @@ _aside = (
     .subquery()
 )
 _both = sa.union_all(sa.select(_sent), sa.select(_aside)).subquery()
-_read = PreparedStatement(
-    sa.select(_both).order_by(_both.c.sent_at.desc().nulls_last(), _both.c.left_at, _both.c.delivery_id)
-)
+_read = sa.select(_both).order_by(_both.c.sent_at.desc().nulls_last(), _both.c.left_at, _both.c.delivery_id)
 
 
 class NothingAsked(NotFound):
@@ -408,8 +405,7 @@ def _messages(user_id: int, now: datetime, wrote_at: datetime) -> tuple[list[Sen
         "until": wrote_at + AHEAD,
         "undo_since": now - UNDO_BY_WORD,
     }
-    with current_connection() as connection:
-        rows = _read.rows(connection, values)
+    rows = db.session.execute(_read, values).all()
     aside: list[RemindedTime] = []
     # All outbox rows that were sent as one message have the same claim token.
     messages: dict[object, list[tuple[RemindedTime, datetime, str | None]]] = {}

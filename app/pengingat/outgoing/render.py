@@ -14,8 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from app.core.database.prepared import PreparedStatement
-from app.core.database.session import autocommit
+from app.core.database.session import db
 from app.identity import consents, dependents, erasure
 from app.identity.consents import Purpose
 from app.identity.models import User
@@ -41,7 +40,7 @@ _reminder = [Pengingat.__table__.c[name] for name in _REMINDER]
 
 _receiver = orm.aliased(User)
 _receiver_name = sa.case((User.guardian_id.is_not(None), _receiver.nama_ktp))
-_details = PreparedStatement(
+_details = (
     sa.select(
         User.nama_ktp,
         _receiver_name,
@@ -64,8 +63,7 @@ def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
 
     Also leave out reminders of people who have withdrawn the consent to health data.
     """
-    with autocommit() as connection:
-        rows = _details.rows(connection, {"ids": [each.occurrence_id for each in deliveries]})
+    rows = db.session.execute(_details, {"ids": [each.occurrence_id for each in deliveries]}).all()
     details = {values[3]: _OccurrenceDetails.of(*values) for values in rows}
     if changed := {id_: row.link_hash for id_, row in details.items() if row.has_another_link}:
         shared_links.renew(changed)
@@ -146,8 +144,7 @@ def render_stock(deliveries: Sequence[Claimed]) -> dict[int, Words]:
 
     Leave out reminders whose stock was refilled or whose type was changed.
     """
-    with autocommit() as connection:
-        rows = connection.execute(_stock_of, {"ids": [each.about_id for each in deliveries]}).all()
+    rows = db.session.execute(_stock_of, {"ids": [each.about_id for each in deliveries]}).all()
     found = {id_: (_reminder_of(values), Recipient(name, reader)) for id_, name, reader, *values in rows}
     known = [(each, *found[each.about_id]) for each in deliveries if each.about_id in found]
     return {

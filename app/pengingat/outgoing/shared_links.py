@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from app.core.database.session import autocommit
+from app.core.database.session import db
 from app.notifications.delivery.claims import Claimed
 from app.pengingat.ledger.tokens import hash_of
 from app.pengingat.models import occurrences
@@ -43,8 +43,7 @@ def renew(hashes: Mapping[int, str]) -> None:
 
     `hashes` maps the id of each occurrence to its new link hash.
     """
-    with autocommit() as connection:
-        connection.execute(_renew, [{"occurrence_id": id_, "new_hash": new} for id_, new in hashes.items()])
+    db.session.execute(_renew, [{"occurrence_id": id_, "new_hash": new} for id_, new in hashes.items()])
 
 
 def record(delivery: Claimed) -> None:
@@ -61,5 +60,4 @@ def record(delivery: Claimed) -> None:
             shared.append({"occurrence_id": each.occurrence_id, "links": before})
         links.append(own)
     if shared:
-        with autocommit() as connection:
-            connection.execute(_share, shared)
+        db.session.execute(_share, shared)

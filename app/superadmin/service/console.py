@@ -21,7 +21,7 @@ import orjson
 import psycopg2
 import sqlalchemy as sa
 
-from app.core.database.session import replica_connection
+from app.core.database.session import unit_of_work
 from app.core.errors import BadRequest, Unavailable
 from app.core.exports.streaming import MIMETYPES, Chunks, Download, start_eagerly
 from app.core.settings import settings
@@ -80,10 +80,9 @@ class TimedResult(QueryResult):
 
 def run(sql: str, by: Caller) -> TimedResult:
     """Run `sql` and return the result of its last statement, at most 1,000 rows."""
-    audit.record_now(by, audit.AuditAction.SQL, "query", query=sql)
-    access_log.record_for_everybody_now(by, access_log.AccessAction.DATABASE_READ)
+    _record(by, "query", sql)
     started = monotonic()
-    with RUNS.slot(), Run(sql, as_csv=False, from_replica=_reads_replica()) as process:
+    with RUNS.slot(), Run(sql, as_csv=False) as process:
         for _ in process.chunks():
             raise RuntimeError("the runner sent CSV without being asked for it")
     return {**process.result, "duration_ms": round((monotonic() - started) * 1000)}
@@ -91,57 +90,41 @@ def run(sql: str, by: Caller) -> TimedResult:
 
 def export(sql: str, by: Caller) -> Download:
     """Run `sql` and stream all rows of its last statement as CSV."""
-    audit.record_now(by, audit.AuditAction.SQL, "query/export", query=sql)
-    access_log.record_for_everybody_now(by, access_log.AccessAction.DATABASE_READ)
-    return Download("query.csv", MIMETYPES["csv"], start_eagerly(_csv(sql, from_replica=_reads_replica())))
+    _record(by, "query/export", sql)
+    return Download("query.csv", MIMETYPES["csv"], start_eagerly(_csv(sql)))
 
 
-def _csv(sql: str, *, from_replica: bool) -> Chunks:
-    with RUNS.slot(), Run(sql, as_csv=True, from_replica=from_replica) as run:
-        yield from run.chunks()
+def _record(by: Caller, subject: str, sql: str) -> None:
+    """Record a statement before it runs, because it may end every database connection.
 
-
-def _reads_replica() -> bool:
-    """Return whether statements run on the replica: the console is read-only and the replica is reachable."""
-    connection = replica_connection() if settings.superadmin_sql_mode == "ro" else None
-    if connection is not None:
-        connection.close()
-    return connection is not None
-
-
-def _at_replica(login: sa.URL) -> tuple[sa.URL, sa.URL]:
-    """Return two addresses of the replica.
-
-    The first is for the console's role. The second is for the role that ends the console's statements.
+    Also log a line, because a statement can delete its own entry. The line omits the statement, because it may contain
+    personal data. An erasure cannot remove personal data from log files.
     """
-    replica = sa.make_url(settings.database_replica_url or "")
-    # Do not use `URL.set`. It would keep parts of `login` that are missing in the replica's address.
-    at_replica = sa.URL.create(
-        replica.drivername,
-        login.username,
-        login.password,
-        replica.host,
-        replica.port,
-        replica.database,
-        replica.query,
-    )
-    return at_replica, replica
+    action = audit.AuditAction.SQL
+    with unit_of_work():
+        entry_id = audit.record(by, action, subject, query=sql)
+        access_log.record_many(by, access_log.AccessAction.DATABASE_READ, access_log.Covers.EVERYBODY)
+    extra = {"entry_id": entry_id, "actor_id": by.id, "action": action.value, "subject": subject, "ip": by.ip}
+    audit.logger.warning("audit", extra=extra)
+
+
+def _csv(sql: str) -> Chunks:
+    with RUNS.slot(), Run(sql, as_csv=True) as run:
+        yield from run.chunks()
 
 
 class Run:
     """A runner process. When the `with` block ends, the process and its backend have ended too."""
 
-    def __init__(self, sql: str, *, as_csv: bool, from_replica: bool) -> None:
+    def __init__(self, sql: str, *, as_csv: bool) -> None:
         self.result: QueryResult = {"columns": [], "rows": [], "row_count": 0, "truncated": False, "command": ""}
         self._limit_each_piece = as_csv
-        login = sa.make_url(settings.superadmin_database_url or settings.database_url)
-        self._url, self._own_url = _at_replica(login) if from_replica else (login, sa.make_url(settings.database_url))
         self._backend: Backend | None = None
         self._request: Request = {
             "query": sql,
             "csv": as_csv,
             "read_only": settings.superadmin_sql_mode == "ro",
-            "connection": _parameters(self._url),
+            "connection": _parameters(settings.superadmin_database_url or settings.database_url),
         }
 
     def __enter__(self) -> Run:
@@ -226,7 +209,7 @@ class Run:
             return
         which = (self._backend["pid"], self._backend["started"])
         with suppress(psycopg2.Error):
-            connection = psycopg2.connect(**_parameters(self._own_url))
+            connection = psycopg2.connect(**_parameters(settings.database_url))
             try:
                 connection.autocommit = True
                 with connection.cursor() as cursor:
@@ -239,7 +222,8 @@ class Run:
                 connection.close()
 
 
-def _parameters(url: sa.URL) -> dict[str, Any]:
+def _parameters(address: str) -> dict[str, Any]:
+    url = sa.make_url(address)
     # Only `LIMIT_S` limits a statement. The role's own timeouts are turned off, because a download lasts as long as its
     # client needs.
     options = (

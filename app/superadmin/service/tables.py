@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.sql.elements import quoted_name
 
 from app.core.database.personal import Personal, declaration_of
-from app.core.database.session import Base, autocommit
+from app.core.database.session import Base, db
 from app.core.errors import NotFound
 from app.core.exports import csv
 from app.core.exports.streaming import MIMETYPES, Download, start_eagerly
@@ -145,11 +145,10 @@ def get(name: str, by: Caller, *, limit: int, offset: int) -> TablePage:
     table = _table(name)
     texts = [sa.func.left(sa.cast(table.value(column), sa.Text), MAX_CELL) for column in table.columns]
     query = sa.select(*texts).select_from(table.selectable).order_by(*table.order).limit(limit).offset(offset)
-    with autocommit() as connection:
-        rows = connection.execute(query).all()
-        total = table.rows_estimate
-        if total < MAX_COUNTED:
-            total = connection.scalar(sa.select(sa.func.count()).select_from(table.selectable)) or 0
+    rows = db.session.execute(query).all()
+    total = table.rows_estimate
+    if total < MAX_COUNTED:
+        total = db.session.scalar(sa.select(sa.func.count()).select_from(table.selectable)) or 0
     _record_access(table, by, access_log.AccessAction.DATABASE_READ)
     return {
         "table": table.name,
@@ -190,14 +189,12 @@ def _record(table: CatalogueTable, row: Iterable[str | None]) -> dict[str, objec
 
 
 def _tables() -> Sequence[sa.Row[int, str, int, int]]:
-    with autocommit() as connection:
-        return connection.execute(_TABLES).all()
+    return db.session.execute(_TABLES).all()
 
 
 def _table(name: str) -> CatalogueTable:
     row = next((row for row in _tables() if row.name == name), None)
     if row is None:
         raise NotFound("Tabel tidak ditemukan.", code="unknown_table")
-    with autocommit() as connection:
-        columns = [CatalogueColumn(*column) for column in connection.execute(_COLUMNS, {"oid": row.oid})]
+    columns = [CatalogueColumn(*column) for column in db.session.execute(_COLUMNS, {"oid": row.oid})]
     return CatalogueTable(row.name, row.rows_estimate, columns)

@@ -1,70 +1,111 @@
-"""A second database connection inside a unit of work is an error. In production, it is only logged."""
+"""One connection a session: in autocommit mode outside a unit of work, and in one transaction inside."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 import sqlalchemy as sa
 from flask import Flask
+from psycopg2.extensions import TRANSACTION_STATUS_IDLE, TRANSACTION_STATUS_INTRANS
 
 from app.core.database import db_time
-from app.core.database.session import autocommit, current_connection, db, own_transaction, unit_of_work
-from app.identity.models import Role
+from app.core.database.engines import UNLIMITED, direct
+from app.core.database.session import db, unit_of_work
+from app.identity.models import Role, User
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
 
-SECOND = pytest.mark.parametrize("connect", [autocommit, own_transaction])
-Connect = Callable[[], AbstractContextManager[object]]
+BACKEND = sa.select(sa.func.pg_backend_pid())
 
 
-@SECOND
-def test_a_second_connection_is_refused_inside_a_transaction(committed: Flask, connect: Connect) -> None:
+@pytest.fixture
+def fresh(committed: Flask) -> Iterator[Flask]:
+    """Yield the application with an empty pool."""
+    db.session.remove()
+    db.engine.dispose()
+    yield committed
+    db.session.remove()
+    db.engine.dispose()
+
+
+def in_use() -> int:
+    pool = db.engine.pool
+    assert isinstance(pool, sa.QueuePool)
+    return pool.checkedout()
+
+
+def opened() -> int:
+    pool = db.engine.pool
+    assert isinstance(pool, sa.QueuePool)
+    return pool.checkedin() + pool.checkedout()
+
+
+def transaction_status() -> int:
+    status: int = db.session.connection().connection.driver_connection.info.transaction_status  # type: ignore[union-attr]
+    return status
+
+
+def test_a_read_outside_a_unit_opens_no_transaction(fresh: Flask) -> None:
+    assert db.session.scalar(sa.select(1)) == 1
+    assert transaction_status() == TRANSACTION_STATUS_IDLE
+
+
+def test_a_unit_is_one_transaction_on_one_connection(fresh: Flask) -> None:
+    db.session.scalar(BACKEND)
     with unit_of_work():
-        db.session.execute(sa.select(1))
-        with pytest.raises(RuntimeError, match="second connection"), connect():
-            pass
-
-
-@SECOND
-def test_a_second_connection_is_refused_after_an_unflushed_change(committed: Flask, connect: Connect) -> None:
-    with unit_of_work():
-        role = Role(name="coba")
-        db.session.add(role)
-        with pytest.raises(RuntimeError, match="second connection"), connect():
-            pass
-        db.session.expunge(role)
-
-
-@SECOND
-def test_a_second_connection_is_allowed_before_a_query_and_after_a_rollback(committed: Flask, connect: Connect) -> None:
-    with unit_of_work():
-        with connect():
-            pass
-        db.session.execute(sa.select(1))
-        db.session.rollback()
-        with connect():
-            pass
-
-
-@SECOND
-def test_a_second_connection_in_production_is_only_logged(
-    committed: Flask, connect: Connect, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    config = replace(committed.extensions["config"], environment="production")
-    monkeypatch.setitem(committed.extensions, "config", config)
-    with unit_of_work():
-        db.session.execute(sa.select(1))
-        with connect():
-            pass
-    (record,) = [each for each in caplog.records if "second database connection" in each.message]
-    assert __file__ in str(record.stack_info)
-
-
-def test_current_connection_is_the_connection_of_the_transaction(committed: Flask) -> None:
-    backend = sa.select(sa.func.pg_backend_pid())
-    with unit_of_work():
-        own = db.session.scalar(backend)
-        with current_connection() as connection:
-            assert connection.scalar(backend) == own
+        assert db.session.scalar(BACKEND) == db.session.scalar(BACKEND)
         assert db_time.now()
+        assert transaction_status() == TRANSACTION_STATUS_INTRANS
+        assert in_use() == 1
+    assert in_use() == 0
+    assert opened() == 1
+
+
+def test_a_statement_outside_a_unit_commits_itself(fresh: Flask) -> None:
+    db.session.execute(sa.insert(Role).values(name="coba"))
+    db.session.rollback()
+    assert db.session.scalar(sa.select(Role.id).filter_by(name="coba"))
+
+
+def test_a_failed_unit_changes_nothing(fresh: Flask) -> None:
+    def fail() -> None:
+        with unit_of_work():
+            db.session.execute(sa.insert(Role).values(name="coba"))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert db.session.scalar(sa.select(Role.id).filter_by(name="coba")) is None
+
+
+def test_a_unit_reads_rows_of_an_earlier_read_again(fresh: Flask) -> None:
+    user = make_user()
+    before = db.session.get_one(User, user.id)
+    with fresh.app_context(), unit_of_work():
+        db.session.execute(sa.update(User).where(User.id == user.id).values(nama_ktp="Siti"))
+    with unit_of_work():
+        assert db.session.get_one(User, user.id).nama_ktp == "Siti" != before.nama_ktp
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT"])
+def test_a_request_uses_one_connection_and_gives_it_back(fresh: Flask, method: str) -> None:
+    client = Client(fresh).as_(make_user())
+    db.session.remove()
+    db.engine.dispose()
+    response = client.open(method, "/profile", None if method == "GET" else {"domicile": "Bali"})
+    assert response.status_code == 200
+    assert (in_use(), opened()) == (0, 1)
+
+
+def test_after_a_break_the_whole_pool_is_opened_anew(fresh: Flask) -> None:
+    """Otherwise each broken connection would cause one 503."""
+    with ExitStack() as stack:
+        connections = [stack.enter_context(db.engine.connect()) for _ in range(3)]
+        pids = [connection.scalar(BACKEND) for connection in connections]
+    with direct(UNLIMITED).connect() as connection:
+        connection.execute(sa.select(*(sa.func.pg_terminate_backend(pid, 5000) for pid in pids)))
+    client = Client(fresh)
+    statuses = [client.get("/forum/threads").status_code for _ in range(4)]
+    assert statuses == [503, 200, 200, 200]

@@ -67,6 +67,7 @@ def configure(
 def production(app: Flask, configure: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Simulate a complete installation with an administrator, workers and a scheduler."""
     make_superadmin()
+    db.session.commit()  # a failed item rolls back what is not committed
     monkeypatch.setattr("app.notifications.delivery.metrics.workers_by_queue", lambda: {"urgent": 1, "bulk": 1})
     monkeypatch.setattr("app.notifications.delivery.metrics.is_scheduler_running", lambda: True)
     app.extensions["redis"].config_set("maxmemory-policy", "noeviction")

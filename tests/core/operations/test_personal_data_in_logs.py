@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.engines import UNLIMITED, direct
-from app.core.database.session import autocommit, db, own_connection
+from app.core.database.session import db, own_connection
 from tests.helpers.client import Client
 from tests.helpers.factories import make_superadmin
 from tests.helpers.server_log import postgres_log
@@ -65,14 +65,12 @@ def test_a_registration_conflict_logs_no_personal_data(committed: Flask, log: io
 
 
 def opened(engine: str) -> AbstractContextManager[sa.Connection]:
-    if engine == "autocommit":
-        return autocommit()
     if engine == "streams":
         return own_connection()
     return db.engine.connect() if engine == "session" else direct(UNLIMITED).connect()
 
 
-@pytest.mark.parametrize("engine", ["session", "autocommit", "streams", "direct"])
+@pytest.mark.parametrize("engine", ["session", "streams", "direct"])
 def test_a_failed_statement_logs_no_personal_data(committed: Flask, log: io.StringIO, engine: str) -> None:
     written = server_log(committed).stat().st_size
     with opened(engine) as connection:

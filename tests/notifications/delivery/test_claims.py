@@ -9,7 +9,6 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.database.prepared import PreparedStatement
 from app.core.database.session import db
 from app.core.lib import local_time
 from app.notifications.delivery import claims, settlements
@@ -17,7 +16,7 @@ from app.notifications.models import Channel, Delivery, DeliveryState
 from tests.notifications.deliveries import add, age, reread
 
 
-def claim(which: PreparedStatement = claims.OLDEST) -> claims.Claimed:
+def claim(which: sa.UpdateBase = claims.OLDEST) -> claims.Claimed:
     claimed = claims.claim("urgent", Channel.MESSAGING, which)
     assert claimed is not None
     return claimed

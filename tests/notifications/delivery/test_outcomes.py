@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+import sqlalchemy as sa
 from flask import Flask
 
-from app.core.database.prepared import PreparedStatement
 from app.core.database.session import unit_of_work
 from app.notifications import jobs, outbox
 from app.notifications.delivery import claims
@@ -19,7 +19,7 @@ from tests.notifications.deliveries import add, age, drain_all, reread
 from tests.providers.raw_server import raw
 
 
-def claim(which: PreparedStatement = claims.OLDEST) -> claims.Claimed:
+def claim(which: sa.UpdateBase = claims.OLDEST) -> claims.Claimed:
     claimed = claims.claim("urgent", Channel.MESSAGING, which)
     assert claimed is not None
     return claimed

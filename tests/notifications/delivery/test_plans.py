@@ -9,7 +9,6 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.database.prepared import PreparedStatement
 from app.core.database.session import db
 from app.core.jobs.queue import URGENT
 from app.notifications import jobs
@@ -53,7 +52,7 @@ def rows(app: Flask) -> None:
     ids=["oldest", "newest", "suspects"],
 )
 def test_a_claim_uses_the_expected_index_and_no_sequential_scan(
-    which: PreparedStatement, index: str, is_grouped: bool
+    which: sa.UpdateBase, index: str, is_grouped: bool
 ) -> None:
     values = {
         "of_queue": URGENT,
@@ -61,14 +60,13 @@ def test_a_claim_uses_the_expected_index_and_no_sequential_scan(
         "token": str(uuid.uuid4()),
         "is_grouped": is_grouped,
     }
-    plan = "\n".join(db.session.connection().exec_driver_sql(f"EXPLAIN {which._text}", values).scalars())
+    plan = plan_of(which, **values)
     assert indexes_in(plan) - {"ix_deliveries_beside"} == {index}, plan
     assert "Seq Scan on deliveries" not in plan, plan
 
 
 def test_an_idle_tick_reads_one_row_of_each_channel() -> None:
-    explain = f"EXPLAIN {jobs._anything_due._text}"
-    plan = "\n".join(db.session.connection().exec_driver_sql(explain).scalars())
+    plan = plan_of(jobs._anything_due)
     assert indexes_in(plan) == {"ix_deliveries_open"}, plan
     assert plan.count("Limit") == plan.count(" using ix_deliveries_open"), plan
 

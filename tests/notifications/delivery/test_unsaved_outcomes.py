@@ -12,6 +12,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from app.core.database.session import db
 from app.core.jobs.redis import WEB, connect
 from app.notifications import jobs
 from app.notifications.delivery import claims, messaging, unsaved_outcomes
@@ -38,26 +39,32 @@ def without_redis(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator
     monkeypatch.undo()
 
 
+def use_engine(app: Flask, engine: sa.Engine) -> None:
+    db._app_engines[app][None] = engine
+    app.extensions["autocommit"] = engine.execution_options(isolation_level="AUTOCOMMIT")
+
+
 def drain_and_lose_postgresql(app: Flask, after: Callable[[Claimed], str | None] = messaging.send) -> None:
     """Run a drain during which PostgreSQL becomes unavailable after the provider call.
 
     After the drain, PostgreSQL is available again.
     """
     away = sa.create_engine("postgresql+psycopg2://127.0.0.1:1/none")
-    engine = app.extensions["autocommit"]
+    engine = db.engine
 
     def send(delivery: Claimed) -> str | None:
         try:
             return after(delivery)
         finally:
-            app.extensions["autocommit"] = away
+            use_engine(app, away)
 
     routing = app.extensions["routing"]
     app.extensions["routing"] = replace(routing, transports={**routing.transports, Channel.MESSAGING: send})
     try:
         jobs.drain("urgent")
     finally:
-        app.extensions["routing"], app.extensions["autocommit"] = routing, engine
+        app.extensions["routing"] = routing
+        use_engine(app, engine)
 
 
 def test_a_message_sent_during_a_postgresql_failure_is_not_sent_again(committed: Flask, gateway: Server) -> None:
@@ -77,12 +84,12 @@ def test_a_message_sent_during_a_postgresql_failure_is_not_sent_again(committed:
 def test_without_redis_a_drain_retries_until_postgresql_saves_the_outcome(
     committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine, waits = committed.extensions["autocommit"], []
+    engine, waits = db.engine, []
 
     def wait(seconds: float) -> None:
         waits.append(seconds)
         if len(waits) == 3:
-            committed.extensions["autocommit"] = engine
+            use_engine(committed, engine)
 
     monkeypatch.setattr(unsaved_outcomes, "sleep", wait)
     row = add()

@@ -9,11 +9,11 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.database.prepared import PreparedStatement
 from app.core.database.session import db
 from app.core.lib import local_time
 from app.notifications.delivery import claims, drain, groups, messaging, settlements
 from dev.simulators import Server
+from tests.helpers.plans import plan_of
 from tests.helpers.statements import Statements
 from tests.notifications.deliveries import ready
 from tests.pengingat.groups.medicines import ALL, medicine, sent
@@ -49,9 +49,7 @@ FROM generate_series(1, 40000) n, LATERAL (SELECT now() + (n - 20000) * interval
 
 
 @pytest.mark.parametrize("which", [claims.OLDEST, claims.NEWEST, claims.SUSPECTS], ids=["oldest", "newest", "suspects"])
-def test_a_grouped_claim_uses_an_index_by_person_and_due_time(
-    app: Flask, siti_id: int, which: PreparedStatement
-) -> None:
+def test_a_grouped_claim_uses_an_index_by_person_and_due_time(app: Flask, siti_id: int, which: sa.UpdateBase) -> None:
     db.session.execute(sa.text(SETTLED))
     db.session.execute(sa.text("ANALYZE deliveries"))
     values = {"of_queue": "urgent", "of_channel": "messaging", "token": str(uuid.uuid4())}
@@ -66,9 +64,7 @@ def test_a_grouped_claim_uses_an_index_by_person_and_due_time(
         }
     )
     for statement, alias in ((which, "earlier"), (claims._siblings, "sibling")):
-        explain = f"EXPLAIN {statement._text}"
-        values = {**values, **of_first, "is_grouped": True, "lease_end": local_time.now()}
-        plan = "\n".join(db.session.connection().exec_driver_sql(explain, values).scalars())
+        plan = plan_of(statement, **values, **of_first, is_grouped=True, lease_end=local_time.now())
         assert "Seq Scan on deliveries" not in plan, plan
         assert f"using ix_deliveries_beside on deliveries {alias}" in plan, plan
         beside = re.findall(r"ix_deliveries_beside.*\n *Index Cond: (.*)", plan)

@@ -11,8 +11,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.core.database.prepared import PreparedStatement, as_text, rfc3339
-from app.core.database.session import AnySelect
+from app.core.database.db_time import as_text, rfc3339
+from app.core.database.session import AnySelect, records
 from app.forum.models import ForumBlock, ForumReply, ForumThread, ReplyMark, ThreadMark
 from app.identity.models import User
 
@@ -81,15 +81,13 @@ def select_fields(fields: Fields, source: sa.FromClause) -> AnySelect:
     return sa.select(*(column.label(name) for name, column in fields.items())).select_from(source)
 
 
-def read(
-    statement: PreparedStatement, connection: sa.Connection, values: Mapping[str, object]
-) -> tuple[list[Record], int]:
+def read(statement: AnySelect, values: Mapping[str, object]) -> tuple[list[Record], int]:
     """Return the records of the selected posts, and the value of the column `total`.
 
     The value is 0 if the statement has no column `total`.
     """
-    records, total = [], 0
-    for post in statement.records(connection, values):
+    found, total = [], 0
+    for post in records(statement, values):
         total = post.pop("total", 0)
         if post["id"] is None:  # an empty page still has one row, because the total is a column
             continue
@@ -98,8 +96,8 @@ def read(
         hidden_reason, is_blocked = post.pop("hidden_reason"), post.pop("is_blocked")
         if hidden_reason is not None or is_blocked:
             conceal(post, hidden_reason, is_blocked)
-        records.append(post)
-    return records, total
+        found.append(post)
+    return found, total
 
 
 def is_blocked(post: type[ForumThread] | type[ForumReply]) -> sa.ColumnElement[bool]:

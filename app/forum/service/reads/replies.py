@@ -14,7 +14,6 @@ import orjson
 import sqlalchemy as sa
 from sqlalchemy import orm
 
-from app.core.database.prepared import PreparedStatement
 from app.core.database.session import AnySelect
 from app.core.web.pagination import MAX_UNPAGED, Page
 from app.forum.models import ForumReply, ReplyMark
@@ -55,16 +54,15 @@ def joined_replies(reply: type[ForumReply], source: sa.FromClause) -> sa.FromCla
     return source.outerjoin(ReplyMark, sa.and_(ReplyMark.reply_id == reply.id, ReplyMark.user_id == CALLER_ID))
 
 
-def read_replies(
-    statement: PreparedStatement, connection: sa.Connection, values: Mapping[str, object]
-) -> tuple[list[Record], int]:
-    replies, total = read(statement, connection, values)
+def read_replies(statement: AnySelect, values: Mapping[str, object]) -> tuple[list[Record], int]:
+    replies, total = read(statement, values)
     for reply in replies:
         if reply["is_deleted"]:
             reply["author"] = None
     return replies, total
 
 
+@cache
 def select_replies(*, paged: bool) -> AnySelect:
     """Return the statement that selects a thread's replies, oldest first.
 
@@ -104,14 +102,9 @@ def select_replies(*, paged: bool) -> AnySelect:
     return select_fields(fields, joined_replies(reply, source)).order_by(reply.id)
 
 
-@cache
-def prepared_replies(*, paged: bool) -> PreparedStatement:
-    return PreparedStatement(select_replies(paged=paged))
-
-
-def read_reply(connection: sa.Connection, thread_id: int, reply_id: int, caller_id: int | None) -> Record:
+def read_reply(thread_id: int, reply_id: int, caller_id: int | None) -> Record:
     """Return a reply with the replies below it, up to the limits of one response."""
-    tree = read_tree(connection, thread_id, caller_id, first=reply_id)
+    tree = read_tree(thread_id, caller_id, first=reply_id)
     reply = tree.roots[0]
     if tree.last_id is not None:
         reply["replies_truncated"] = True
@@ -119,7 +112,6 @@ def read_reply(connection: sa.Connection, thread_id: int, reply_id: int, caller_
 
 
 def read_tree(
-    connection: sa.Connection,
     thread_id: int,
     caller_id: int | None,
     *,
@@ -136,7 +128,7 @@ def read_tree(
     values: dict[str, object] = {"thread_id": thread_id, "first": first, "caller_id": caller_id}
     if page is not None:
         values |= {"size": page.size, "offset": page.offset}
-    replies, total = read_replies(prepared_replies(paged=page is not None), connection, values)
+    replies, total = read_replies(select_replies(paged=page is not None), values)
     replies_below: dict[int, list[Record]] = {}
     roots: list[Record] = []
     size, last_id = bytes_used, None

@@ -7,7 +7,6 @@ from functools import cache
 import sqlalchemy as sa
 from sqlalchemy import orm
 
-from app.core.database.prepared import PreparedStatement
 from app.core.database.session import AnySelect
 from app.core.web.pagination import KeysetListing, Listing, contains
 from app.forum.models import ForumReply, ForumThread, ReplyMark
@@ -16,6 +15,7 @@ from app.forum.service.reads.posts import CALLER_ID, Record, is_listed, select_f
 from app.forum.service.reads.replies import joined_replies, read_replies, reply_fields
 
 
+@cache
 def select_reply_list(*, saved: bool, mine: bool, before: bool, search: bool) -> AnySelect:
     """Return the statement for one page of replies, newest first. The column `total` has the number of matches.
 
@@ -46,18 +46,13 @@ def select_reply_list(*, saved: bool, mine: bool, before: bool, search: bool) ->
     return select_fields(fields, source).order_by(reply.id.desc())
 
 
-@cache
-def prepared_reply_list(**kinds: bool) -> PreparedStatement:
-    return PreparedStatement(select_reply_list(**kinds))
-
-
-def read_list(connection: sa.Connection, query: ReplyQuery, caller_id: int) -> Listing[Record]:
+def read_list(query: ReplyQuery, caller_id: int) -> Listing[Record]:
     """Return one page of the replies that the caller has saved.
 
     With `mine`, return the replies that the caller has written. With `saved` and `mine`, both conditions must be true.
     """
     page = query.page
-    statement = prepared_reply_list(
+    statement = select_reply_list(
         saved=query.saved or not query.mine,
         mine=query.mine,
         before=query.before is not None,
@@ -70,7 +65,7 @@ def read_list(connection: sa.Connection, query: ReplyQuery, caller_id: int) -> L
         "size": page.size,
         "offset": page.offset,
     }
-    replies, total = read_replies(statement, connection, values)
+    replies, total = read_replies(statement, values)
     for reply in replies:
         reply["thread"] = {"id": reply["thread_id"], "title": reply["thread"]}
         reply["content"] = page.cut(reply["content"])

@@ -1,4 +1,4 @@
-"""The list of threads. Each combination of filters has its own prepared statement, which also returns the total."""
+"""The list of threads. Each combination of filters has its own statement, which also returns the total."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Literal
 import sqlalchemy as sa
 from sqlalchemy import orm
 
-from app.core.database.prepared import PreparedStatement
 from app.core.database.session import AnySelect
 from app.core.web.pagination import KeysetListing, Listing, contains
 from app.core.web.search import has_trigram, like, like_among_newest
@@ -16,10 +15,6 @@ from app.forum.models import ForumCategory, ForumThread, ThreadMark
 from app.forum.schemas import ThreadQuery
 from app.forum.service.reads.posts import CALLER_ID, Record, is_listed, select_fields
 from app.forum.service.reads.threads import joined_threads, read_threads, thread_fields
-
-#: Maximum threads of a first page. The statement for first pages has this number as a literal LIMIT.
-#: With a LIMIT parameter, PostgreSQL would make a plan for tens of thousands of rows.
-MAX_ON_FIRST_PAGE = 100
 
 #: Kinds of text search: with the trigram index, or in the newest threads only. The second kind is for texts that are
 #: too short for the index.
@@ -30,8 +25,9 @@ TextSearch = Literal["trigrams", "newest"]
 MAX_SEARCHED = 1_000
 
 
+@cache
 def select_page(
-    *, by_category: bool, before: bool, saved: bool, mine: bool, is_first: bool, search: TextSearch | None = None
+    *, by_category: bool, before: bool, saved: bool, mine: bool, search: TextSearch | None = None
 ) -> AnySelect:
     """Return the statement for one page of threads. The column `total` has the number of matches.
 
@@ -59,12 +55,8 @@ def select_page(
             total = total.where(ForumCategory.id == sa.bindparam("category_id", type_=sa.BigInteger))
     if before:
         rules.append(ForumThread.id < sa.bindparam("before", type_=sa.BigInteger))
-    cut = matching.where(*rules).order_by(ForumThread.id.desc())
-    size = sa.bindparam("size", type_=sa.Integer)
-    if is_first:
-        page = sa.select(cut.limit(sa.literal_column(str(MAX_ON_FIRST_PAGE), sa.Integer)).subquery()).limit(size)
-    else:
-        page = cut.limit(size).offset(sa.bindparam("offset", type_=sa.BigInteger))
+    cut = matching.where(*rules).order_by(ForumThread.id.desc()).limit(sa.bindparam("size", type_=sa.Integer))
+    page = cut.offset(sa.bindparam("offset", type_=sa.BigInteger))
     part, counted = page.subquery("page"), total.subquery("total")
     thread = orm.aliased(ForumThread, part)
     fields = {**thread_fields(thread), "total": next(iter(counted.c))}
@@ -85,16 +77,10 @@ def _matches(search: TextSearch) -> sa.ColumnElement[bool]:
     )
 
 
-@cache
-def prepared_page(*, search: TextSearch | None, **kinds: bool) -> PreparedStatement:
-    return PreparedStatement(select_page(search=search, **kinds), plans_by_values=search is not None)
-
-
-def read_page(connection: sa.Connection, query: ThreadQuery, caller_id: int | None) -> Listing[Record]:
+def read_page(query: ThreadQuery, caller_id: int | None) -> Listing[Record]:
     """Return one page of threads, newest first, with the total."""
     page = query.page
-    statement = prepared_page(
-        is_first=page.offset == 0 and page.size <= MAX_ON_FIRST_PAGE,
+    statement = select_page(
         by_category=query.category_id is not None,
         before=query.before is not None,
         saved=query.saved,
@@ -109,7 +95,7 @@ def read_page(connection: sa.Connection, query: ThreadQuery, caller_id: int | No
         "size": page.size,
         "offset": page.offset,
     }
-    threads, total = read_threads(statement, connection, values)
+    threads, total = read_threads(statement, values)
     for thread in threads:
         thread["content"] = page.cut(thread["content"])
     if query.before is None:

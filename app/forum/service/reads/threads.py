@@ -1,6 +1,5 @@
-"""Reads of one thread with prepared statements. For speed, rows become dicts without the ORM or marshmallow.
+"""Reads of one thread. For speed, rows become dicts without the ORM or marshmallow.
 
-Each function takes a connection, so that a request that writes can read its own changes before the commit.
 `thread_list` reads the list of threads.
 """
 
@@ -13,7 +12,6 @@ from functools import cache
 import orjson
 import sqlalchemy as sa
 
-from app.core.database.prepared import PreparedStatement
 from app.core.database.session import AnySelect
 from app.core.errors import NotFound
 from app.core.web.pagination import Listing, TruncatedRecord
@@ -54,15 +52,14 @@ def joined_threads(thread: type[ForumThread], source: sa.FromClause) -> sa.FromC
     return source.outerjoin(ThreadMark, sa.and_(ThreadMark.thread_id == thread.id, ThreadMark.user_id == CALLER_ID))
 
 
-def read_threads(
-    statement: PreparedStatement, connection: sa.Connection, values: Mapping[str, object]
-) -> tuple[list[Record], int]:
-    threads, total = read(statement, connection, values)
+def read_threads(statement: AnySelect, values: Mapping[str, object]) -> tuple[list[Record], int]:
+    threads, total = read(statement, values)
     for thread in threads:
         thread["category"] = {"id": thread["category_id"], "name": thread["category"]}
     return threads, total
 
 
+@cache
 def select_thread() -> AnySelect:
     source = joined_threads(ForumThread, sa.inspect(ForumThread).local_table)
     return select_fields(thread_fields(ForumThread), source).where(
@@ -70,17 +67,12 @@ def select_thread() -> AnySelect:
     )
 
 
-@cache
-def prepared_thread() -> PreparedStatement:
-    return PreparedStatement(select_thread())
-
-
 def read_thread(
-    connection: sa.Connection, thread_id: int, caller_id: int | None, query: RepliesQuery = ALL_REPLIES
+    thread_id: int, caller_id: int | None, query: RepliesQuery = ALL_REPLIES
 ) -> TruncatedRecord[Record] | ThreadPage:
     """Return a thread with the replies that `query` selects. Raise `NotFound` for an unknown id."""
     values = {"id": thread_id, "caller_id": caller_id}
-    threads, _ = read_threads(prepared_thread(), connection, values)
+    threads, _ = read_threads(select_thread(), values)
     if not threads:
         raise NotFound(THREAD_NOT_FOUND)
     thread: Record = {**threads[0], "replies": []}
@@ -88,7 +80,6 @@ def read_thread(
         return TruncatedRecord(thread)
     page = query.page if query.after is None else None
     tree = read_tree(
-        connection,
         thread_id,
         caller_id,
         first=0 if query.after is None else query.after + 1,
