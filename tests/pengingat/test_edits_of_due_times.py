@@ -148,3 +148,49 @@ def test_a_due_session_without_a_repeat_stays_open_if_it_is_moved(siti: Client, 
     put(siti, session, {"waktu": "2026-03-03T03:00:00Z"})
     assert ledger() == ["02 03:00 0 pending", "03 03:00 0 pending"]
     assert session.say("done").json["due_at"] == "2026-03-02T03:00:00Z"
+
+
+def is_done(reminder: Reminder) -> bool:
+    return bool(reminder.client.get(f"/pengingat/{reminder.id}").json["is_done"])
+
+
+def test_is_done_answers_a_due_dose_after_an_edit(due: Reminder, edit: dict[str, Any]) -> None:
+    put(due.client, due, edit)
+    put(due.client, due, {"is_done": True})
+    assert (ledger()[0], is_done(due)) == (f"{DUE} done", True)
+    assert {row.rsplit(" ", 1)[1] for row in ledger()[1:]} <= {"pending", "void"}
+    put(due.client, due, {"is_done": False})
+    assert (ledger()[0], is_done(due)) == (f"{DUE} pending", False)
+
+
+def test_is_done_that_is_sent_with_an_edit_answers_the_due_dose(due: Reminder, edit: dict[str, Any]) -> None:
+    put(due.client, due, {**edit, "is_done": True})
+    assert (ledger()[0], is_done(due)) == (f"{DUE} done", True)
+
+
+def test_an_answer_to_a_due_dose_after_an_edit_counts_as_done(due: Reminder, edit: dict[str, Any]) -> None:
+    put(due.client, due, edit)
+    due.say("done")
+    assert is_done(due)
+    due.say("undo")
+    assert not is_done(due)
+
+
+def test_a_reminder_that_is_done_stays_done_after_an_edit(due: Reminder, edit: dict[str, Any]) -> None:
+    due.say("done")
+    put(due.client, due, edit)
+    assert is_done(due)
+
+
+def test_is_done_of_a_visit_answers_its_due_notice_after_an_edit(
+    siti: Client, moment: Time, kontrol: dict[str, Any]
+) -> None:
+    visit = Reminder(siti, siti.post("/pengingat", kontrol).json["id"])
+    moment.move(hours=2, minutes=5)
+    put(siti, visit, {"details": {**kontrol["details"], "reminder_offsets": [{"offset": "1h"}]}})
+    put(siti, visit, {"is_done": True})
+    assert (ledger()[0], is_done(visit)) == ("02 03:00 1d done", True)
+    assert waiting() == []
+    visit.say("undo")
+    assert (ledger()[0], is_done(visit)) == ("02 03:00 1d pending", False)
+    assert waiting()[-1] == "03 02:00"
