@@ -17,7 +17,7 @@ from app.identity.consents import Purpose
 from app.notifications import outbox
 from app.pengingat.caregiving import alerts
 from app.pengingat.details_schemas import load_details
-from app.pengingat.ledger import answers, queries, statements, stock, upcoming
+from app.pengingat.ledger import answers, done, queries, statements, stock, upcoming
 from app.pengingat.ledger.queries import LockedReminders
 from app.pengingat.models import AnsweredVia, Pengingat
 from app.pengingat.schemas import NO_WAKTU, NewPengingat, PengingatChanges, Query, StockAddition
@@ -181,6 +181,7 @@ def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) 
     if before != after:
         _set_schedule(pengingat, after, start, now)
         statements.void_coming(pengingat.id, now)
+        done.stay(pengingat, statements.near([pengingat.id], now), now)
     elif tipe != Tipe.OBAT and start is not None:
         pengingat.first_at = start
     stock.track(pengingat, now)

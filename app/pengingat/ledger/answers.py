@@ -136,7 +136,7 @@ def _undo(held: LockedReminders, ids: Collection[int]) -> list[Row]:
     for row in rows[::-1]:
         if row.id in reopened:
             done.follow(held.of(row), rows, row, held.now)
-    visits = [held.of(row) for row in answered if _ended_visit(held, row)]
+    visits = [held.of(row) for row in answered if _ended_visit(held, rows, row)]
     for visit in visits:
         visit.done_from = visit.done_until = None
     changed = _change(held, [(row, reopened[row.id]) for row in answered])
@@ -165,7 +165,7 @@ def _unanswered(pengingat: Pengingat, row: Row, now: datetime) -> Row:
     )
 
 
-def _ended_visit(held: LockedReminders, row: Row) -> bool:
+def _ended_visit(held: LockedReminders, rows: Sequence[Row], row: Row) -> bool:
     """Return whether the row is done and belongs to a doctor's visit (`kontrol`) that counts as done.
 
     The caller must reset `done_until` of such a visit, because `done.follow` does not change visits.
@@ -173,7 +173,7 @@ def _ended_visit(held: LockedReminders, row: Row) -> bool:
     pengingat = held.of(row)
     if pengingat.tipe != Tipe.KONTROL or pengingat.done_until is None or row.state != OccurrenceState.DONE:
         return False
-    return row.due_at in {due.at for due in done.current(pengingat, held.now)}
+    return row.due_at in {due.at for due in done.current(pengingat, rows, held.now)}
 
 
 class _Answer:
@@ -319,10 +319,13 @@ def mark(held: LockedReminders, pengingat: Pengingat, *, is_done: bool, via: Ans
     if not is_done:
         _reopen(held, pengingat)
         return
-    dues = done.current(pengingat, held.now)
-    # Insert the rows, because an occurrence more than 36 hours ahead has no row yet.
-    ids = {row.id for row in statements.record([upcoming.entry(pengingat, due) for due in dues])}
-    rows = statements.near([pengingat.id], held.now, ids=ids)
+    rows = statements.near([pengingat.id], held.now)
+    dues = done.current(pengingat, rows, held.now)
+    ids = {row.id for row in rows if row.due_at <= held.now and row.due_at in {due.at for due in dues}}
+    if not ids:
+        # Insert the rows, because an occurrence more than 36 hours ahead has no row yet.
+        ids = {row.id for row in statements.record([upcoming.entry(pengingat, due) for due in dues])}
+        rows = statements.near([pengingat.id], held.now, ids=ids)
     news = [row for row in rows if row.id in ids and statements.may_become(row, OccurrenceState.DONE, rows, held.now)]
     record(held, rows, news, OccurrenceState.DONE, via)
     if dues:
@@ -335,7 +338,8 @@ def mark(held: LockedReminders, pengingat: Pengingat, *, is_done: bool, via: Ans
 
 def _reopen(held: LockedReminders, pengingat: Pengingat) -> None:
     """Set the occurrence that counts as done back to `pending`. Put its unsent messages into the outbox."""
-    dues, current = done.done_occurrence(pengingat, held.now), done.current(pengingat, held.now)
+    rows = statements.near([pengingat.id], held.now)
+    dues, current = done.done_occurrence(pengingat, rows, held.now), done.current(pengingat, rows, held.now)
     rows = statements.near([pengingat.id], held.now, second=dues[-1].at if dues else None)
     were_done = [row for row in rows if dues and row.due_at == dues[-1].at and row.state == OccurrenceState.DONE]
     reopened = {

@@ -8,14 +8,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from app.pengingat.ledger import upcoming
 from app.pengingat.ledger.statements import Row
 from app.pengingat.models import OccurrenceState, Pengingat
 from app.pengingat.timetable.schedule import AHEAD, MARGIN, NEVER, WEEK, Due
 from app.pengingat.timetable.tipe import Tipe
 
 
-def current(pengingat: Pengingat, now: datetime) -> list[Due]:
-    """Return the due times of the current occurrence. There are several if two doses or meals have the same time."""
+def current(pengingat: Pengingat, rows: Sequence[Row], now: datetime) -> list[Due]:
+    """Return the due times of the current occurrence. There are several if two doses or meals have the same time.
+
+    `rows` has the last ledger rows of the reminder, newest first. They contain the occurrences before the last edit.
+    """
+    coming = _scheduled(pengingat, now)
+    if coming and coming[-1].at <= now:
+        return coming
+    last = next((row for row in rows if row.reminder_id == pengingat.id and _fell_due(row, now)), None)
+    if last is None or last.due_at > pengingat.active_from:
+        return coming
+    if coming and coming[-1].at - now < min(AHEAD, now - last.due_at):
+        return coming
+    return [upcoming.due_of(row) for row in rows if row.reminder_id == pengingat.id and row.due_at == last.due_at]
+
+
+def _fell_due(row: Row, now: datetime) -> bool:
+    return row.due_at <= now and row.state != OccurrenceState.VOID
+
+
+def _scheduled(pengingat: Pengingat, now: datetime) -> list[Due]:
+    """Return the due times of the current occurrence of the schedule, which begins with the last edit."""
     schedule = pengingat.schedule
     if not schedule.repeats:
         notices = schedule.dues(pengingat.active_from, NEVER)
@@ -25,14 +46,14 @@ def current(pengingat: Pengingat, now: datetime) -> list[Due]:
     return schedule.dues(moment - timedelta(seconds=1), moment) if moment else []
 
 
-def done_occurrence(pengingat: Pengingat, now: datetime) -> list[Due]:
+def done_occurrence(pengingat: Pengingat, rows: Sequence[Row], now: datetime) -> list[Due]:
     """Return the due times of the occurrence that counts as done now.
 
     This is usually the current occurrence. In the last hour before the next due time, `current` already returns the
     next occurrence. If the next occurrence is not done and the previous occurrence is done, return the previous
     occurrence.
     """
-    until, dues = pengingat.done_until, current(pengingat, now)
+    until, dues = pengingat.done_until, current(pengingat, rows, now)
     if until is None or not now < until < NEVER or (dues and dues[-1].occurrence < until):
         return dues
     earlier = pengingat.schedule.dues(max(pengingat.active_from, until - WEEK - MARGIN), until - timedelta(seconds=1))
@@ -45,12 +66,20 @@ def follow(pengingat: Pengingat, rows: Sequence[Row], changed: Row, now: datetim
     An answer to an occurrence before the current one has no effect on `is_done`. A doctor's visit (`kontrol`) becomes
     done only by a PUT request with `is_done`.
     """
-    dues = current(pengingat, now)
+    dues = current(pengingat, rows, now)
     if pengingat.tipe == Tipe.KONTROL or not dues or changed.due_at < dues[-1].at:
         return
     moment, is_current = dues[-1].occurrence, changed.due_at == dues[-1].at
     is_done = changed.state == OccurrenceState.DONE if is_current else pengingat.counts_as_done(moment)
     count(pengingat, rows, moment, is_done=is_done)
+
+
+def stay(pengingat: Pengingat, rows: Sequence[Row], now: datetime) -> None:
+    """Update `is_done` after an edit: a due time that is done stays done until the next due time."""
+    dues = current(pengingat, rows, now) if pengingat.schedule.repeats else []
+    last = [row for row in rows if row.reminder_id == pengingat.id and dues and row.due_at == dues[-1].at <= now]
+    if last and all(row.state == OccurrenceState.DONE for row in last):
+        count(pengingat, rows, dues[-1].occurrence, is_done=True)
 
 
 def count(pengingat: Pengingat, rows: Sequence[Row], current: datetime, *, is_done: bool) -> None:
@@ -62,7 +91,8 @@ def count(pengingat: Pengingat, rows: Sequence[Row], current: datetime, *, is_do
     if ahead:
         ahead = {due.at for due in schedule.dues(current, max(ahead))} & ahead
     first = current if is_done else min(ahead, default=None)
-    until = schedule.next_occurrence(first) or NEVER if first else None
+    # Before the last edit, the schedule had other times.
+    until = schedule.next_occurrence(max(first, pengingat.active_from)) or NEVER if first else None
     while until in ahead:
         until = schedule.next_occurrence(until) or NEVER
     pengingat.done_from = None if is_done else first
