@@ -22,7 +22,7 @@ ROUNDS = 5
 MEBIBYTE = 1024 * 1024
 
 FILL = f"""
-INSERT INTO activity_logs (event_id, log, user_id, event_type, event_name, screen_name, activity_description,
+INSERT INTO activity_logs (stream_id, log, user_id, event_type, event_name, screen_name, activity_description,
     session_id, user_ip, remote_ip, created_at)
 SELECT gen_random_uuid(), 'user', 1, 'screen', 'open_' || n % 50, 'Beranda', 'membuka artikel nomor ' || n,
     md5((n / 20)::text), '203.0.113.' || n % 250, '203.0.113.1', now() - n * interval '5 seconds'

@@ -29,7 +29,7 @@ FROM generate_series(1, 5000) n
 """
 
 FILL = """
-INSERT INTO activity_logs (event_id, log, user_id, event_type, event_name, created_at)
+INSERT INTO activity_logs (stream_id, log, user_id, event_type, event_name, created_at)
 SELECT gen_random_uuid(), 'user', 1 + n %% 5000, 'screen', 'open', now() - n * interval '2.5 seconds'
 FROM generate_series(%s, %s) n
 """

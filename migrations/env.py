@@ -15,7 +15,7 @@ from psycopg2.errors import LockNotAvailable
 from sqlalchemy.exc import OperationalError
 
 from app.core.database.engines import MIGRATE, direct
-from app.core.database.migrations import FIRST, TOO_OLD, is_declared
+from app.core.database.migrations import FIRST, TOO_OLD
 from app.core.settings import settings
 
 #: Key of the advisory lock that a migrating process holds. The number has no meaning.
@@ -60,7 +60,6 @@ else:
                 target_metadata=extension.db.metadata,
                 compare_type=True,
                 compare_server_default=False,
-                include_name=is_declared,
                 transaction_per_migration=True,
             )
             try:

@@ -1,24 +1,22 @@
-"""Jobs for activity logs: store batches from Redis in the table, and delete old rows."""
+"""Jobs for activity logs: store batches of the Redis stream in the table, and delete old rows."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from datetime import timedelta
+from collections.abc import Iterator, Mapping
+from datetime import date, datetime, timedelta
 from time import monotonic
-from typing import Any
 
 import sqlalchemy as sa
-from prometheus_client.metrics_core import GaugeMetricFamily, Metric
-from psycopg2 import errors as pg
-from sqlalchemy.exc import OperationalError
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+from sqlalchemy.exc import DataError, IntegrityError
+from sqlalchemy.orm import InstrumentedAttribute
 
 from app.core.database.session import db, unit_of_work
 from app.core.jobs.queue import BULK, connection, enqueue_once_now
 from app.core.lib import local_time
-from app.identity.models import User
-from app.logs import buffer, months
-from app.logs.models import ActivityLog, LogDayUser, activity_logs, log_day_users
+from app.logs import stream
+from app.logs.models import ActivityLog, LogDayUser
 
 logger = logging.getLogger(__name__)
 
@@ -27,106 +25,100 @@ INGEST_S = 2.0
 
 PRUNE_BATCH = 10_000
 
-#: `delete_of_erased_users` checks only records of today and of this many days before. Two days are enough, because a
-#: record waits in Redis for minutes at most.
-STRANGERS = timedelta(days=2)
+#: Statement that inserts rows and updates the daily sums. One statement does both, so the sums count only new rows.
+#: Records of erased users are left out. The lock makes an erasure wait until it can see these rows.
+_INGEST = sa.text(
+    """
+    WITH sent AS MATERIALIZED (
+        SELECT row.* FROM unnest(CAST(:ids AS text[]), CAST(:records AS jsonb[])) AS entry(stream_id, record),
+            jsonb_populate_record(NULL::activity_logs, record || jsonb_build_object(
+                'id', nextval('activity_logs_id_seq'), 'stream_id', stream_id
+            )) AS row
+    ), people AS MATERIALIZED (
+        SELECT id FROM users WHERE id IN (SELECT user_id FROM sent) ORDER BY id FOR KEY SHARE
+    ), stored AS (
+        INSERT INTO activity_logs
+        SELECT * FROM sent WHERE user_id IS NULL OR user_id IN (SELECT id FROM people)
+        ON CONFLICT (stream_id) DO NOTHING
+        RETURNING (created_at AT TIME ZONE 'Asia/Jakarta')::date AS day, user_id
+    ), newly_active AS (
+        INSERT INTO log_day_users (day, user_id)
+        SELECT DISTINCT day, user_id FROM stored WHERE user_id IS NOT NULL ORDER BY day, user_id
+        ON CONFLICT DO NOTHING
+        RETURNING day
+    )
+    INSERT INTO log_days AS known (day, events, active_users)
+    SELECT day, count(*), (SELECT count(*) FROM newly_active WHERE newly_active.day = stored.day)
+    FROM stored GROUP BY day ORDER BY day
+    ON CONFLICT (day) DO UPDATE SET
+        events = known.events + excluded.events, active_users = known.active_users + excluded.active_users
+    """
+)
+
+
+def enqueue_ingest() -> None:
+    """Enqueue one job if records wait. The scheduler calls this every second."""
+    if stream.waiting():
+        enqueue_once_now(ingest, queue=BULK)
 
 
 def ingest() -> None:
     """Store waiting records in batches. If the job is killed at any point, no record is lost or stored twice."""
     stop = monotonic() + INGEST_S
-    while buffer.has_records() and monotonic() < stop:
-        ingest_batch()
-
-
-def ingest_batch() -> int:
-    """Store the lists that other ingest jobs have claimed but not finished, then one new list.
-
-    Return the number of new rows.
-    """
-    total = 0
-    for key in buffer.claim():
-        if records := buffer.records_of(key):
-            with unit_of_work():
-                total += buffer.store(records)
-        buffer.drop(key)
-    return total
-
-
-def ingest_all() -> None:
-    """Store all waiting records, including those that other ingest jobs have claimed."""
-    while buffer.has_records():
-        ingest_batch()
-
-
-def delete_of_erased_users() -> None:
-    """Delete records of users who were erased before their records were stored."""
-    ingest_all()
-    strangers = (
-        sa.select(LogDayUser.user_id)
-        .distinct()
-        .where(LogDayUser.day >= local_time.today() - STRANGERS, ~sa.exists().where(User.id == LogDayUser.user_id))
-    )
-    with unit_of_work():
-        for user_id in db.session.scalars(strangers).all():
-            for table in (ActivityLog, LogDayUser):
-                db.session.execute(
-                    sa.delete(table).where(table.user_id == user_id).execution_options(synchronize_session=False)
-                )
-
-
-def enqueue_ingest() -> None:
-    """Enqueue one job if records wait. The scheduler calls this every second."""
-    if buffer.has_records():
-        enqueue_once_now(ingest, queue=BULK)
-
-
-def make_months_ahead() -> None:
-    """Create missing partitions for this month and the next months."""
-    for month in months.ahead():
+    stream.create_group()
+    while monotonic() < stop and (records := stream.claim()):
         try:
             with unit_of_work():
-                months.make(month)
-        except OperationalError as error:
-            if not isinstance(error.orig, pg.LockNotAvailable):
-                raise
-            # A query that reads the table holds a lock on the table. Do not wait longer until the query ends, because
-            # writers would then wait behind this statement. The job runs again in an hour. Until then, new rows of the
-            # missing months go to `activity_logs_rest`.
-            logger.warning("the next log partition is created an hour later: a reader holds a lock on the logs")
-            return
+                store(records)
+        except (DataError, IntegrityError):
+            for stream_id, record in records.items():
+                _store_or_drop(stream_id, record)
+        stream.delete(*records)
+
+
+def store(records: Mapping[str, str]) -> None:
+    """Insert the new records and add them to the daily sums. `records` has JSON texts by stream id."""
+    db.session.execute(_INGEST, {"ids": list(records), "records": list(records.values())})
+
+
+def _store_or_drop(stream_id: str, record: str) -> None:
+    """Store one record. Drop it if the database refuses it, so that it does not stop all others."""
+    try:
+        with unit_of_work():
+            store({stream_id: record})
+    except (DataError, IntegrityError) as error:
+        connection().incr(stream.DROPPED)
+        logger.error("log record %s was dropped: %s", stream_id, type(error.orig).__name__)  # noqa: TRY400  # its text is personal
 
 
 def collect() -> Iterator[Metric]:
-    """Yield the gauge of records that wait to be stored."""
-    waiting = connection().llen(buffer.WAITING)
-    yield GaugeMetricFamily("activity_logs_waiting", "Log records that wait to be stored", value=waiting)
+    """Yield the number of records that wait to be stored, and of those that were dropped."""
+    yield GaugeMetricFamily("activity_logs_waiting", "Log records that wait to be stored", value=stream.waiting())
+    dropped = int(connection().get(stream.DROPPED) or 0)
+    yield CounterMetricFamily("activity_logs_dropped", "Log records that the database refused", value=dropped)
 
 
-def prune(days: int) -> tuple[list[str], int]:
-    """Delete records older than `days` days. The daily sums stay.
+def prune(days: int) -> int:
+    """Delete records older than `days` days in small transactions. The daily sums stay.
 
-    Partitions of months that ended more than `days` days ago are dropped. The old rows of other partitions are deleted
-    in small transactions. Rows older than `days` days are also deleted from `log_day_users`. That table is needed
-    only while the sums of a day can still change.
-    Return the names of the dropped partitions, and the number of `activity_logs` rows that the transactions deleted.
+    Days older than that are also deleted from `log_day_users`, because their sums no longer change. Return the number
+    of deleted records.
     """
     before = local_time.now() - timedelta(days=days)
-    with unit_of_work():
-        dropped = months.drop_before(before)
-    rows, people = activity_logs.c, log_day_users.c
-    count = _delete_all(activity_logs, rows.created_at < before, (rows.created_at, rows.id))
-    _delete_all(log_day_users, people.day < before.astimezone(local_time.JAKARTA).date(), (people.day, people.user_id))
-    return dropped, count
+    _delete_before(LogDayUser.day, before.astimezone(local_time.JAKARTA).date())
+    return _delete_before(ActivityLog.created_at, before)
 
 
-def _delete_all(table: sa.Table, which: sa.ColumnElement[bool], key: tuple[sa.Column[Any], sa.Column[Any]]) -> int:
-    some = sa.select(*key).where(which).order_by(key[0]).limit(PRUNE_BATCH)
+def _delete_before(column: InstrumentedAttribute[date] | InstrumentedAttribute[datetime], end: date) -> int:
+    key = sa.inspect(column.class_).primary_key
+    some = sa.select(*key).where(column < end).order_by(column).limit(PRUNE_BATCH)
     total = 0
     while True:
         with unit_of_work():
-            result = db.session.execute(sa.delete(table).where(sa.tuple_(*key).in_(some)))
-            count = int(result.rowcount)  # type: ignore[attr-defined]  # a DELETE's result counts rows
+            deletion = (
+                sa.delete(column.class_).where(sa.tuple_(*key).in_(some)).execution_options(synchronize_session=False)
+            )
+            count = int(db.session.execute(deletion).rowcount)  # type: ignore[attr-defined]  # a DELETE counts rows
         total += count
         if count < PRUNE_BATCH:
             return total

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import uuid
 from datetime import date, datetime
-from typing import cast
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
@@ -15,19 +13,16 @@ from app.core.database.session import Base
 
 
 class ActivityLog(Base):
-    """One activity record. For speed, the table has no foreign keys.
-
-    The table is partitioned by Jakarta month (`app.logs.months`), so a unique key must include the time.
-    """
+    """One activity record. For speed, the table has no foreign keys."""
 
     __tablename__ = "activity_logs"
     __personal__ = Personal(of=("user_id",), export=Rows(), erase=Delete())
 
-    created_at: Mapped[datetime] = mapped_column(primary_key=True, comment="when the service accepted the record")
-    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=True)
-    event_id: Mapped[uuid.UUID] = mapped_column(
-        comment="made when the service accepted the record; a record that is stored twice stays one row"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    stream_id: Mapped[str] = mapped_column(
+        unique=True, comment="id in the Redis stream; a record that is read twice stays one row"
     )
+    created_at: Mapped[datetime] = mapped_column(index=True, comment="when the service accepted the record")
     log: Mapped[str] = mapped_column(comment="user or admin: the route that received the record")
     user_id: Mapped[int | None] = mapped_column(comment="user of the access token; null without a valid token")
     event_type: Mapped[str | None]
@@ -40,11 +35,7 @@ class ActivityLog(Base):
     user_agent: Mapped[str | None]
     extra: Mapped[dict[str, object]] = mapped_column(JSONB, server_default="{}")
 
-    __table_args__ = (
-        sa.UniqueConstraint("event_id", "created_at"),
-        sa.Index("ix_activity_logs_user_id", "user_id", "id"),
-        {"postgresql_partition_by": "RANGE (created_at)"},
-    )
+    __table_args__ = (sa.Index("ix_activity_logs_user_id", "user_id", "created_at"),)
 
 
 class LogDay(Base):
@@ -65,7 +56,3 @@ class LogDayUser(Base):
 
     day: Mapped[date] = mapped_column(primary_key=True)
     user_id: Mapped[int] = mapped_column(primary_key=True)
-
-
-activity_logs = cast(sa.Table, ActivityLog.__table__)
-log_day_users = cast(sa.Table, LogDayUser.__table__)

@@ -6,7 +6,7 @@ from app.core.errors import Unauthorized
 from app.core.lib import local_time
 from app.core.web import rate_limits
 from app.identity.sessions import get_caller
-from app.logs import buffer
+from app.logs import stream
 from app.logs.schemas import NewLog
 
 #: Maximum records per sender. A normal client sends a few with each screen.
@@ -19,13 +19,13 @@ def create(
     """Accept one record with its user, sender and time. The worker stores the record within seconds.
 
     `log` is `user` or `admin`. The limits apply per user, or per `address` if there is no valid token. Raise
-    `TooManyRequests` above the limits.
+    `TooManyRequests` above the limits, and `Unavailable` if the record cannot be queued.
     """
     user_id = _user_of(authorization)
     sender = f"address:{address}" if user_id is None else f"user:{user_id}"
     rate_limits.count(f"{MAX_PER_MINUTE} per minute", "logs", sender)
     rate_limits.count(f"{MAX_PER_DAY} per day", "logs", sender)
-    buffer.put(
+    stream.add(
         {
             **data,
             "log": log,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,7 +11,6 @@ from time import monotonic
 
 import sqlalchemy as sa
 from flask_migrate import upgrade
-from redis.exceptions import RedisError
 
 from app.core.database import db_time
 from app.core.database.session import after_commit, db, own_connection, unit_of_work
@@ -21,7 +20,6 @@ from app.core.media.storage import Area
 from app.identity import dependents, erasure
 from app.identity.erasure import ErasureSubject
 from app.identity.models import User
-from app.logs import jobs as logs
 from app.personal_data import archive, erasers, tombstones
 from app.personal_data.models import DataExport
 
@@ -174,8 +172,6 @@ def erase_for(user_id: int, limit_s: float) -> bool:
             return True
         if not all(erase_for(id_, stop - monotonic()) for id_ in _dependents_of(user_id)) or _dependents_of(user_id):
             return False
-        with suppress(RedisError):  # new activity log entries are stored directly while Redis is down
-            logs.ingest_all()
         for step in erasers.steps(person):
             while _is_left(step):
                 if monotonic() >= stop:

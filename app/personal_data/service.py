@@ -12,14 +12,12 @@ from app.caregivers import service as caregivers
 from app.core.database import db_time
 from app.core.database.session import db
 from app.core.errors import Forbidden, NotFound, TooManyRequests
-from app.core.jobs.queue import BULK, enqueue_once
 from app.core.lib.local_time import JAKARTA, day_text, midnight
 from app.identity import access_log, dependents, erasure, own_password, roles, users
 from app.identity.access_log import AccessAction
 from app.identity.erasure import Posts
 from app.identity.models import RoleName, User
 from app.identity.sessions import Caller
-from app.logs import jobs as logs
 from app.notifications import outbox
 from app.pengingat import service as pengingat
 from app.personal_data import erasers, jobs, tombstones
@@ -93,7 +91,6 @@ def erase_now(user: User) -> None:
     caregivers.leave(user.id)
     tombstones.create(user, person.posts)
     erasers.finish(person)
-    enqueue_once(logs.delete_of_erased_users, queue=BULK)  # the latest activity log entries may still be in Redis
 
 
 def create_export(caller: Caller, patient_id: int | None, password: str) -> DataExport:

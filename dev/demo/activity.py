@@ -6,15 +6,16 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, time, timedelta
 from random import Random
 from typing import Any
-from uuid import UUID
 
+import orjson
 import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.core.lib.local_time import JAKARTA, now, today
 from app.identity.audit import AuditAction
 from app.identity.models import AuditEntry, User
-from app.logs import buffer
+from app.logs import jobs as logs
+from app.logs import stream
 from app.logs.models import ActivityLog
 from dev.demo import crowd
 from dev.demo.people import LOGINS, person
@@ -57,12 +58,11 @@ def fill() -> None:
     if db.session.scalar(sa.select(sa.exists().where(ActivityLog.session_id == FIRST_SESSION))):
         return
     records = sorted(_records(Random("activity")), key=lambda record: str(record["created_at"]))
-    for begin in range(0, len(records), buffer.BATCH):
-        buffer.store(records[begin : begin + buffer.BATCH])
+    logs.store({f"demo-{n}": orjson.dumps(record).decode() for n, record in enumerate(records)})
     _add_audit_entries(Random("audit"))
 
 
-def _records(chance: Random) -> Iterator[buffer.Record]:
+def _records(chance: Random) -> Iterator[stream.Record]:
     """Yield the log records of each day. People have no records before their registration. Weekends have fewer."""
     wanted = User.username.in_([*LOGINS, *crowd.usernames()])
     people = db.session.execute(sa.select(User.id, User.created_at).where(wanted).order_by(User.id)).all()
@@ -77,11 +77,10 @@ def _records(chance: Random) -> Iterator[buffer.Record]:
                 session += 1
 
 
-def _session(name: str, user_id: int, begin: datetime, chance: Random) -> Iterator[buffer.Record]:
+def _session(name: str, user_id: int, begin: datetime, chance: Random) -> Iterator[stream.Record]:
     agent, address = chance.choice(AGENTS), f"203.0.113.{chance.randint(1, 254)}"
     for event_type, event_name, screen, description in chance.choices(EVENTS, WEIGHTS, k=chance.randint(1, 5)):
         yield {
-            "event_id": str(UUID(int=chance.getrandbits(128), version=4)),
             "log": "user",
             "user_id": user_id,
             "event_type": event_type,

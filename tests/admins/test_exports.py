@@ -17,9 +17,8 @@ from app.core.exports import xlsx
 from app.core.exports.streaming import EXPORTS
 from app.core.lib.local_time import now
 from app.identity.models import RoleName
-from app.logs import buffer
 from dev.stack.waiting import wait_until
-from tests.admins.activity import record
+from tests.admins.activity import record, store
 from tests.admins.exports import REPORTS, get, read_csv, read_pdf, read_xlsx
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_admin, make_user
@@ -54,7 +53,7 @@ HOSTILE = [
 @pytest.mark.parametrize("report", REPORTS)
 def test_every_report_has_every_format_and_its_own_file_name(admin: Client, report: str) -> None:
     make_user(domicile="Aceh")
-    buffer.store([record(None, now())])
+    store(record(None, now()))
     for kind, mimetype in [
         ("csv", "text/csv"),
         ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
@@ -142,7 +141,7 @@ def test_the_domicile_report_has_counts_and_percentages(admin: Client) -> None:
 
 def test_exported_activities_have_the_username_and_ip(admin: Client) -> None:
     siti = make_user(username="siti")
-    buffer.store([record(siti, now(), activity_description="membuka", user_ip=None, remote_ip="203.0.113.7")])
+    store(record(siti, now(), activity_description="membuka", user_ip=None, remote_ip="203.0.113.7"))
     (row,) = read_csv(get(admin, "activity-logs"))[1:]
     assert row[1:5] == ["user", "siti", "screen", "open"]
     assert (row[6], row[8]) == ("membuka", "203.0.113.7")

@@ -12,9 +12,8 @@ from app.core.database.session import db
 from app.core.lib.local_time import now
 from app.forum.models import ForumCategory, ForumReply
 from app.identity.models import RoleName, User
-from app.logs import buffer
 from app.logs.models import ActivityLog
-from tests.admins.activity import record
+from tests.admins.activity import record, store
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.helpers.statements import Statements
@@ -63,7 +62,7 @@ def test_forum_and_activity_equal_a_live_count(admin: Client) -> None:
     assert category is not None
     seed_forum(siti, budi, category.id)
     moments = [now() - timedelta(hours=6 * n) for n in range(20)]
-    buffer.store([record([siti, budi, None][n % 3], moment) for n, moment in enumerate(moments)])
+    store(*(record([siti, budi, None][n % 3], moment) for n, moment in enumerate(moments)))
     overview = get_overview(admin)
     live = db.session.execute(
         sa.select(

@@ -80,7 +80,7 @@ def test_a_row_says_when_the_person_was_last_seen(admin: Client, client: Client)
     client.as_(budi)
     used, active = now() - timedelta(days=3), now() - timedelta(days=1)
     db.session.execute(sa.update(LoginSession).where(LoginSession.user_id != siti.id).values(last_used_at=used))
-    logged = {"log": "user", "user_id": budi.id, "created_at": active, "event_id": sa.func.gen_random_uuid()}
+    logged = {"log": "user", "user_id": budi.id, "created_at": active, "stream_id": sa.func.gen_random_uuid()}
     db.session.execute(sa.insert(ActivityLog).values(logged))
     rows = {row["username"]: row for row in admin.get("/admins/users").json}
     assert rows["siti"]["last_seen_at"] > rfc3339(now() - timedelta(minutes=5))

@@ -14,7 +14,6 @@ from alembic.script import ScriptDirectory
 from flask import Flask
 
 from app.core.database import migrations
-from app.core.database.migrations import is_declared
 from app.core.database.session import db
 from config import ROOT
 from tests.architecture.modules import TESTS, Module, called, modules_of
@@ -174,7 +173,7 @@ def test_migrations_are_numbered_with_one_head(real_app: Flask) -> None:
 
 def test_the_models_match_the_migrations(real_app: Flask) -> None:
     with real_app.app_context(), db.engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True, "include_name": is_declared})
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, db.metadata) == []
 
 

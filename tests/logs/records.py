@@ -1,12 +1,12 @@
-"""A sample activity log record, and functions that return stored and waiting records."""
+"""A sample activity log record, and functions that put, return and count records."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.core.jobs import queue
-from app.logs import buffer
+from app.core.lib import local_time
+from app.logs import stream
 from app.logs.models import ActivityLog
 
 RECORD = {
@@ -19,9 +19,11 @@ RECORD = {
 }
 
 
+def put(count: int = 1, **values: object) -> None:
+    """Put records into the stream. `session_id` is the number of the record, unless `values` has one."""
+    for n in range(count):
+        stream.add({"log": "user", "session_id": str(n), "created_at": local_time.now(), "extra": {}, **values})
+
+
 def rows() -> list[ActivityLog]:
     return list(db.session.scalars(sa.select(ActivityLog).order_by(ActivityLog.id)))
-
-
-def waiting() -> int:
-    return int(queue.connection().llen(buffer.WAITING))

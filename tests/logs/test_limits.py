@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from app.logs import service
+from app.logs.stream import waiting
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
-from tests.logs.records import RECORD, waiting
+from tests.logs.records import RECORD
 
 
 def send(client: Client, count: int, *, address: str = "10.0.0.1", route: str = "/log/user-log") -> set[int]:

@@ -1,65 +1,165 @@
-"""Activity logs from the request to the table: never refused, lost or stored twice."""
+"""Activity logs from the stream to the table: each record is stored once, whatever dies."""
 
 from __future__ import annotations
 
+import os
+import signal
+from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
+from multiprocessing import get_context
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 from flask import Flask
+from redis.exceptions import RedisError
 
 from app.core.database.session import db, unit_of_work
 from app.core.jobs import queue
+from app.core.jobs.redis import WEB, connect
 from app.core.lib import local_time
-from app.logs import buffer, jobs
+from app.logs import jobs, stream
 from app.logs.models import ActivityLog, LogDay, LogDayUser
-from tests.logs.records import RECORD, rows, waiting
+from dev.servers import start_valkey, valkey_server
+from dev.stack.waiting import eventually
+from dev.supervisor import Supervisor
+from tests.helpers.factories import make_user
+from tests.logs.records import put, rows
 
 
-def put(count: int) -> None:
-    for n in range(count):
-        buffer.put({**RECORD, "log": "user", "session_id": str(n), "created_at": local_time.now(), "extra": {}})
+def events() -> int:
+    return int(db.session.scalar(sa.select(sa.func.sum(LogDay.events))) or 0)
 
 
-def test_records_of_a_drain_that_crashed_before_its_insert_are_stored(app: Flask) -> None:
+@pytest.fixture
+def _idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a job take the records of a dead job at once."""
+    monkeypatch.setattr(stream, "IDLE_MS", 0)
+
+
+@pytest.mark.usefixtures("_idle")
+def test_records_of_a_job_that_died_before_its_insert_are_stored(app: Flask) -> None:
     put(5)
-    assert len(buffer.claim()) == 1  # simulates a job that dies after its claim
+    stream.create_group()
+    assert len(stream.claim()) == 5  # simulates a job that dies after its claim
     put(2)
     jobs.ingest()
-    assert len(rows()) == 7
-    assert not buffer.has_records()
+    assert (len(rows()), stream.waiting()) == (7, 0)
 
 
-def test_records_of_a_drain_that_crashed_after_its_insert_are_stored_once(app: Flask) -> None:
+@pytest.mark.usefixtures("_idle")
+def test_records_of_a_job_that_died_before_its_acknowledgement_are_stored_once(app: Flask) -> None:
     put(5)
-    (key,) = buffer.claim()
+    stream.create_group()
     with unit_of_work():
-        buffer.store(buffer.records_of(key))  # simulates a job that dies before it deletes the list
+        jobs.store(stream.claim())  # simulates a job that dies after its commit
     jobs.ingest()
-    assert len(rows()) == 5
-    assert db.session.scalar(sa.select(LogDay.events)) == 5
-    assert not buffer.has_records()
+    assert (len(rows()), events(), stream.waiting()) == (5, 5, 0)
 
 
-def test_a_record_that_redis_stored_despite_a_timeout_becomes_one_row(
-    app: Flask, monkeypatch: pytest.MonkeyPatch
+def test_the_records_of_a_running_job_are_left_to_it(app: Flask) -> None:
+    put(3)
+    stream.create_group()
+    records = stream.claim()
+    jobs.ingest()
+    assert (rows(), stream.waiting()) == ([], 3)
+    with unit_of_work():
+        jobs.store(records)
+    stream.delete(*records)
+    assert (len(rows()), stream.waiting()) == (3, 0)
+
+
+@pytest.mark.parametrize("moment", ["before_commit", "after_commit"])
+@pytest.mark.usefixtures("_idle")
+def test_a_job_that_is_killed_around_its_commit_stores_each_record_once(committed: Flask, moment: str) -> None:
+    put(50)
+    db.session.remove()
+    child = get_context("fork").Process(target=_die, args=(committed, moment))
+    child.start()
+    child.join()
+    assert child.exitcode == -signal.SIGKILL
+    assert stream.waiting() == 50
+    jobs.ingest()
+    assert (len(rows()), events(), stream.waiting()) == (50, 50, 0)
+
+
+def _die(app: Flask, moment: str) -> None:
+    with app.app_context():
+        db.engine.dispose(close=False)
+        app.extensions["redis"].connection_pool.reset()
+        sa.event.listen(db.session, moment, lambda _: os.kill(os.getpid(), signal.SIGKILL))
+        jobs.ingest()
+
+
+def answers() -> bool:
+    with suppress(RedisError):
+        return bool(queue.connection().ping())
+    return False
+
+
+def test_waiting_and_claimed_records_survive_a_restart_of_redis(
+    app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from redis.exceptions import TimeoutError as RedisTimeoutError
+    monkeypatch.setattr(stream, "IDLE_MS", 0)
+    with Supervisor(tmp_path / "logs") as supervisor:
+        valkey = start_valkey(supervisor, tmp_path / "valkey")
+        monkeypatch.setitem(app.extensions, "redis", connect(valkey.url, **WEB))
+        put(5)
+        stream.create_group()
+        assert len(stream.claim()) == 5
+        put(2)
+        valkey.child.process.kill()
+        valkey.child.process.wait()
+        supervisor.children.remove(valkey.child)
+        supervisor.spawn("valkey", [valkey_server(), "valkey.conf"], cwd=tmp_path / "valkey")
+        assert eventually(answers)
+        jobs.ingest()
+        assert (len(rows()), stream.waiting()) == (7, 0)
 
-    redis = queue.connection()
-    push = redis.rpush
 
-    def too_slow(*args: Any) -> None:
-        push(*args)
-        raise RedisTimeoutError
-
-    monkeypatch.setattr(redis, "rpush", too_slow)
-    put(1)
-    assert (len(rows()), waiting()) == (1, 1)
+def test_a_refused_record_is_dropped_and_all_others_are_stored(app: Flask, caplog: pytest.LogCaptureFixture) -> None:
+    put(2)
+    put(1, created_at="kemarin dulu")
+    put(1, log=None)
+    queue.connection().xadd(stream.STREAM, {stream.FIELD: b"{"})
+    put(2)
     jobs.ingest()
-    assert len(rows()) == 1
+    assert (len(rows()), events(), stream.waiting()) == (4, 4, 0)
+    dropped = [line for line in caplog.messages if "was dropped" in line]
+    assert [line.rpartition(" ")[2] for line in dropped] == [
+        "InvalidDatetimeFormat",
+        "NotNullViolation",
+        "InvalidTextRepresentation",
+    ]
+    assert "kemarin" not in caplog.text
+
+
+def test_an_outage_of_postgresql_drops_nothing(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(3)
+
+    def fail(*_: Any) -> None:
+        raise sa.exc.OperationalError("", {}, Exception())
+
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs, "store", fail)
+        with pytest.raises(sa.exc.OperationalError):
+            jobs.ingest()
+    assert stream.waiting() == 3
+    monkeypatch.setattr(stream, "IDLE_MS", 0)
+    jobs.ingest()
+    assert len(rows()) == 3
+
+
+def test_records_of_an_erased_person_are_not_stored(app: Flask) -> None:
+    siti = make_user()
+    put(1, user_id=siti.id)
+    put(1, user_id=siti.id + 1)
+    put(1, user_id=None)
+    jobs.ingest()
+    assert [row.user_id for row in rows()] == [siti.id, None]
+    assert (events(), stream.waiting()) == (2, 0)
 
 
 def test_the_ingest_job_is_enqueued_only_if_records_are_waiting(app: Flask) -> None:
@@ -71,56 +171,57 @@ def test_the_ingest_job_is_enqueued_only_if_records_are_waiting(app: Flask) -> N
     assert queue.connection().llen("rq:queue:bulk") == 1
 
 
-def test_concurrent_drains_store_every_record_once(committed: Flask) -> None:
+def test_concurrent_jobs_store_every_record_once(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "BATCH", 100)
     put(3000)
 
     def work() -> None:
         with committed.app_context():
-            for _ in range(10):
-                for key in buffer.claim(100):
-                    with unit_of_work():
-                        buffer.store(buffer.records_of(key))
-                    buffer.drop(key)
+            jobs.ingest()
 
     threads = [Thread(target=work) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    jobs.ingest()
+    while stream.waiting():
+        jobs.ingest()
     assert db.session.scalar(sa.select(sa.func.count()).select_from(ActivityLog)) == 3000
-    assert db.session.scalar(sa.select(sa.func.sum(LogDay.events))) == 3000
+    assert events() == 3000
 
 
 def test_daily_sums_count_events_and_users_by_the_jakarta_day(app: Flask) -> None:
+    siti, budi = make_user().id, make_user().id
     evening = datetime(2026, 3, 1, 16, 59, tzinfo=UTC)  # 23:59 in Jakarta
-    for user_id, at in ((1, evening), (1, evening), (2, evening), (None, evening), (1, evening + timedelta(minutes=1))):
-        buffer.put({"log": "user", "user_id": user_id, "created_at": at, "extra": {}})
+    for user_id in (siti, siti, budi, None):
+        put(1, user_id=user_id, created_at=evening)
+    put(1, user_id=siti, created_at=evening + timedelta(minutes=1))
     jobs.ingest()
     sums = {row.day: (row.events, row.active_users) for row in db.session.scalars(sa.select(LogDay))}
     assert sums == {date(2026, 3, 1): (4, 2), date(2026, 3, 2): (1, 1)}
 
 
-def test_pruning_deletes_old_rows_and_keeps_the_daily_sums(app: Flask) -> None:
-    for days in (1, 29, 31, 400):
-        buffer.put({"log": "user", "created_at": local_time.now() - timedelta(days=days), "extra": {}})
+def test_pruning_deletes_old_rows_in_batches_and_keeps_the_daily_sums(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "PRUNE_BATCH", 2)
+    for days in (1, 29, 31, 32, 400):
+        put(1, created_at=local_time.now() - timedelta(days=days))
     jobs.ingest()
-    assert jobs.prune(30) == ([], 2)  # no partition is dropped, and two rows are deleted
+    result = app.test_cli_runner().invoke(args=["logs", "prune", "--days", "30"])
+    assert result.output == "3 rows deleted.\n"
     assert len(rows()) == 2
-    assert db.session.scalar(sa.select(sa.func.sum(LogDay.events))) == 4
-    result = app.test_cli_runner().invoke(args=["logs", "prune", "--days", "0"])
-    assert result.exit_code == 2
+    assert events() == 5
+    assert app.test_cli_runner().invoke(args=["logs", "prune", "--days", "0"]).exit_code == 2
 
 
 def test_pruning_deletes_old_active_user_rows_and_keeps_the_sums(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    siti = make_user().id
     monkeypatch.setattr(local_time, "now", lambda: datetime(2026, 3, 31, 17, 30, tzinfo=UTC))  # 1 April in Jakarta
     for day in (date(2026, 3, 1), date(2026, 3, 2), date(2026, 3, 31)):
-        at = datetime.combine(day, time(23), local_time.JAKARTA)
-        buffer.put({"log": "user", "user_id": 7, "created_at": at, "extra": {}})
+        put(1, user_id=siti, created_at=datetime.combine(day, time(23), local_time.JAKARTA))
     jobs.ingest()
     jobs.prune(30)
-    assert db.session.scalars(sa.select(LogDayUser.day).order_by(LogDayUser.day)).all() == [
-        date(2026, 3, 2),
-        date(2026, 3, 31),
-    ]
+    kept = db.session.scalars(sa.select(LogDayUser.day).order_by(LogDayUser.day)).all()
+    assert kept == [date(2026, 3, 2), date(2026, 3, 31)]
     assert db.session.scalar(sa.select(sa.func.sum(LogDay.active_users))) == 3

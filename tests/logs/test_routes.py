@@ -10,9 +10,10 @@ from flask import Flask
 
 from app.core.jobs.redis import WEB, connect
 from app.core.lib import local_time
-from app.logs import jobs
+from app.logs import jobs, stream
+from app.logs.stream import waiting
 from tests.helpers.client import Client, assert_error
-from tests.logs.records import RECORD, rows, waiting
+from tests.logs.records import RECORD, rows
 
 
 class TestCreateUserLog:
@@ -57,13 +58,30 @@ class TestCreateUserLog:
         assert_error(client.post("/log/user-log", {"event_name": "a\0b"}), 400)
         assert waiting() == 0
 
-    def test_without_redis_a_record_is_stored_immediately(
-        self, client: Client, app: Flask, monkeypatch: pytest.MonkeyPatch
+    def test_without_redis_a_record_is_503(self, client: Client, app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+        with monkeypatch.context() as patch:
+            patch.setitem(app.extensions, "redis", connect("redis://127.0.0.1:1/0", **WEB))
+            assert_error(client.post("/log/user-log", RECORD), 503, "service_unavailable")
+        assert waiting() == 0
+
+    def test_while_redis_refuses_writes_a_record_is_503(self, client: Client, app: Flask) -> None:
+        redis = app.extensions["redis"]
+        redis.config_set("maxmemory", "1")
+        try:
+            assert_error(client.post("/log/user-log", RECORD), 503, "service_unavailable")
+        finally:
+            redis.config_set("maxmemory", "0")
+        assert waiting() == 0
+
+    def test_above_the_maximum_of_waiting_records_a_record_is_503(
+        self, client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setitem(app.extensions, "redis", connect("redis://127.0.0.1:1/0", **WEB))
-        for _ in range(3):
-            assert client.post("/log/user-log", RECORD).status_code == 202
-        assert len(rows()) == 3
+        monkeypatch.setattr(stream, "MAX_WAITING", 2)
+        statuses = [client.post("/log/user-log", RECORD).status_code for _ in range(3)]
+        assert statuses == [202, 202, 503]
+        jobs.ingest()
+        assert (len(rows()), waiting()) == (2, 0)
+        assert client.post("/log/user-log", RECORD).status_code == 202
 
 
 class TestCreateAdminLog:

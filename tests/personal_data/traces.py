@@ -139,6 +139,8 @@ def _dump(redis: Any, key: bytes) -> bytes:
             return b"\n".join(redis.zrange(key, 0, -1))
         case b"hash":
             return repr(redis.hgetall(key)).encode()
+        case b"stream":
+            return repr(redis.xrange(key)).encode()
         case b"string":
             return bytes(redis.get(key) or b"")
         case _:

@@ -85,7 +85,7 @@ def test_an_export_that_does_not_include_the_person_is_not_listed(client: Client
 
 def test_an_export_of_activities_is_listed_only_for_active_people(client: Client, siti: Client) -> None:
     before = now() - timedelta(minutes=1)
-    db.session.add(ActivityLog(created_at=before, event_id=sa.func.gen_random_uuid(), log="user", user_id=siti.id))
+    db.session.add(ActivityLog(created_at=before, stream_id=sa.func.gen_random_uuid(), log="user", user_id=siti.id))
     db.session.flush()
     client.as_(make_admin()).get("/admins/export/activity-logs")
     assert actions(siti) == ["export"]
@@ -254,7 +254,7 @@ def test_a_route_that_shows_a_person_adds_an_access_log_entry(client: Client, si
     action, call = SHOWING[route]
     siti.put("/profile", {"nik": "3273014502900001"})
     siti.user.roles = roles_named([RoleName.PASIEN, RoleName.PENDAMPING, RoleName.ADMIN])
-    db.session.add(ActivityLog(created_at=now(), event_id=sa.func.gen_random_uuid(), log="user", user_id=siti.id))
+    db.session.add(ActivityLog(created_at=now(), stream_id=sa.func.gen_random_uuid(), log="user", user_id=siti.id))
     db.session.add(CaregiverLink(caregiver_id=make_user(RoleName.PENDAMPING).id, patient_id=siti.id))
     path, body = call(client, siti.user)
     root = make_superadmin()

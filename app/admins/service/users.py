@@ -33,11 +33,7 @@ assert set(ORDERS) == set(schemas.ORDERS)  # noqa: S101  # the API documentation
 #: Time of a user's last activity: the last use of a session or the newest entry in the activity log.
 _LAST_SEEN = sa.func.greatest(
     sa.select(sa.func.max(LoginSession.last_used_at)).where(LoginSession.user_id == User.id).scalar_subquery(),
-    sa.select(ActivityLog.created_at)
-    .where(ActivityLog.user_id == User.id)
-    .order_by(ActivityLog.id.desc())
-    .limit(1)
-    .scalar_subquery(),
+    sa.select(sa.func.max(ActivityLog.created_at)).where(ActivityLog.user_id == User.id).scalar_subquery(),
 )
 
 

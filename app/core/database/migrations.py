@@ -41,11 +41,3 @@ def fill(statement: str) -> None:
     with op.get_context().autocommit_block():
         while op.get_bind().execute(sa.text(statement), {"batch": FILL_BATCH}).rowcount:
             pass
-
-
-def is_declared(name: str | None, kind: str, _parents: object) -> bool:
-    """Return whether Alembic compares this object with the models.
-
-    Exclude partitions, because the service creates them.
-    """
-    return not (kind == "table" and name is not None and name.startswith("activity_logs_"))

@@ -47,19 +47,12 @@ MAX_COUNTED = 5_000_000
 #: Type OIDs of numbers. In the export, an apostrophe never precedes a negative number.
 NUMBERS = (20, 21, 23, 26, 700, 701, 1700)
 
-#: A partitioned table stores no rows itself, so its rows and bytes are the sums of its partitions.
 _TABLES = sa.text(
     """
-    SELECT c.oid, c.relname AS name,
-           coalesce(parts.rows_estimate, greatest(c.reltuples, 0))::bigint AS rows_estimate,
-           coalesce(parts.bytes, pg_total_relation_size(c.oid))::bigint AS bytes
-    FROM pg_class c CROSS JOIN LATERAL (
-        SELECT sum(greatest(part.reltuples, 0)) AS rows_estimate, sum(pg_total_relation_size(part.oid)) AS bytes
-        FROM pg_partition_tree(c.oid) AS tree JOIN pg_class part ON part.oid = tree.relid AND tree.isleaf
-        WHERE c.relkind = 'p'
-    ) AS parts
-    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'm', 'v')
-    ORDER BY c.relname
+    SELECT oid, relname AS name, greatest(reltuples, 0)::bigint AS rows_estimate, pg_total_relation_size(oid) AS bytes
+    FROM pg_class
+    WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'm', 'v')
+    ORDER BY relname
     """
 )
 

@@ -26,7 +26,7 @@ Labels = dict[str, str]
 DOCUMENTED = {
     "http_request_seconds", "provider_call_seconds", "deliveries_last_hour", "deliveries_due",
     "deliveries_oldest_due_seconds", "workers", "jobs", "clock_tick_age_seconds", "sender_state", "broadcasts_paused",
-    "inbound_waiting", "inbound_dangers_last_day", "activity_logs_waiting",
+    "inbound_waiting", "inbound_dangers_last_day", "activity_logs_waiting", "activity_logs_dropped",
 }  # fmt: skip
 
 
@@ -68,7 +68,7 @@ def test_no_other_metric_is_exported_than_the_documented(client: Client) -> None
 def test_worker_job_log_and_scheduler_gauges_exist_before_any_job(client: Client) -> None:
     assert samples(client, "workers") == {frozenset({("queue", name)}): 0.0 for name in queue.QUEUES}
     assert sample(client, "jobs", queue="urgent", state="failed") == 0.0
-    assert sample(client, "activity_logs_waiting") == 0.0
+    assert sample(client, "activity_logs_waiting") == sample(client, "activity_logs_dropped_total") == 0.0
     assert sample(client, "clock_tick_age_seconds") == math.inf
 
 

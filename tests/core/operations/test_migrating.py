@@ -87,11 +87,6 @@ def test_an_upgrade_of_an_older_database_names_the_version_to_run_first(
     assert "Traceback" not in text
 
 
-def test_a_new_database_has_four_partitions_of_activity_logs(variables: dict[str, str], database: str) -> None:
-    assert output(flask({**variables, "DATABASE_URL": database}, "db", "upgrade"))[0] == 0
-    assert scalar(database, "SELECT count(*) FROM pg_inherits WHERE inhparent = 'activity_logs'::regclass") == 4
-
-
 # --- a migration in batches, as described in CONTRIBUTING -------------------------------------------------------------
 
 STEP = """
