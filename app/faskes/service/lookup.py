@@ -10,6 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core.database.session import db, unit_of_work
 from app.core.errors import NotFound
 from app.core.settings import current
+from app.core.web.pagination import containing
 from app.faskes.models import NOT_FOUND, PLACES, Faskes
 from app.faskes.schemas import FaskesFilter, NameQuery, NearbyQuery
 from app.faskes.service import reads, search_coverage
@@ -64,8 +65,14 @@ def _searched(provider: places.Places, query: NearbyQuery) -> list[Record]:
 
 def list_all(search: FaskesFilter) -> Results:
     """Return stored facilities, newest first. `search.q` is a part of the name or address."""
-    narrowing = {"q": search.q, "jenis": search.jenis, "province": search.province}
-    return reads.list_page(search.page, **{name: text for name, text in narrowing.items() if text})
+    conditions = []
+    if search.q:
+        conditions.append(containing(search.q, Faskes.nama, Faskes.alamat))
+    if search.jenis:
+        conditions.append(Faskes.jenis == search.jenis)
+    if search.province:
+        conditions.append(Faskes.province == search.province)
+    return reads.list_page(search.page, *conditions)
 
 
 def location(query: NearbyQuery) -> Results:
@@ -75,7 +82,7 @@ def location(query: NearbyQuery) -> Results:
 
 def search(query: NameQuery) -> Results:
     """Return stored facilities with the keyword in their name, newest first."""
-    return reads.list_page(query.page, nama=query.keyword)
+    return reads.list_page(query.page, containing(query.keyword, Faskes.nama))
 
 
 def get(faskes_id: str) -> Record:

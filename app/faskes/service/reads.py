@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
 import sqlalchemy as sa
 
-from app.core.database.session import AnySelect, db, records
+from app.core.database.session import records
 from app.core.lib.geo import box_around
-from app.core.web.pagination import MAX_UNPAGED, Listing, Page, contains
-from app.core.web.search import MAX_COUNTED, MAX_SEARCHED, has_trigram, like, like_among_newest
+from app.core.web.pagination import MAX_UNPAGED, Listing, Page, count_all
 from app.faskes.models import Faskes, distance_km
 
 Record = dict[str, object]
@@ -99,42 +97,8 @@ def get(faskes_id: str) -> Record | None:
     return found[0] if found else None
 
 
-_ALL = (
-    sa.select(*COLUMNS)
-    .order_by(Faskes.created_at.desc(), Faskes.id.desc())
-    .limit(sa.bindparam("limit", type_=sa.Integer))
-    .offset(sa.bindparam("offset", type_=sa.Integer))
-)
-_PATTERN = sa.bindparam("pattern", type_=sa.Text)
-#: Conditions of a filtered list, by parameter name of `list_page`.
-_CONDITIONS = {
-    "nama": like(_PATTERN, Faskes.nama),
-    "q": like(_PATTERN, Faskes.nama, Faskes.alamat),
-    "short_q": like_among_newest(_PATTERN, Faskes.nama, Faskes.alamat, newest_by=Faskes.created_at, most=MAX_SEARCHED),
-    "jenis": Faskes.jenis == sa.bindparam("jenis", type_=sa.Text),
-    "province": Faskes.province == sa.bindparam("province", type_=sa.Text),
-}
-
-
-@cache
-def _list(*names: str) -> tuple[AnySelect, AnySelect]:
-    """Return the statements for a page and for its total. The total of a filtered list stops at `MAX_COUNTED`."""
-    conditions = [_CONDITIONS[name] for name in names]
-    matching = sa.select(Faskes.id).where(*conditions)
-    if names:
-        matching = matching.limit(sa.literal_column(str(MAX_COUNTED), sa.Integer))
-    count = sa.select(sa.func.count()).select_from(matching.subquery())
-    return _ALL.where(*conditions), count
-
-
-def list_page(page: Page, **narrowing: str) -> Results:
-    """Return facilities that match all conditions, newest first. `nama` and `q` match parts of texts."""
-    texts = [text for name, text in narrowing.items() if name in ("nama", "q")]
-    if "q" in narrowing and not has_trigram(narrowing["q"]):
-        narrowing["short_q"] = narrowing.pop("q")
-    page_statement, count = _list(*narrowing)
-    values = {**narrowing, "pattern": contains(texts[0]) if texts else None, "limit": page.size, "offset": page.offset}
-    found = records(page_statement, values)
-    if (total := page.total(len(found))) is not None:
-        return Results(found, total, page)
-    return Results(found, db.session.execute(count, values).scalar_one(), page)
+def list_page(page: Page, *conditions: sa.ColumnElement[bool]) -> Results:
+    """Return facilities that match all conditions, newest first."""
+    matching = sa.select(*COLUMNS).where(*conditions).order_by(Faskes.created_at.desc(), Faskes.id.desc())
+    found = records(matching.limit(page.size).offset(page.offset))
+    return Results(found, count_all(matching, page, len(found)), page)
