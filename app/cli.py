@@ -17,9 +17,8 @@ from sqlalchemy.exc import DBAPIError
 from app import create_app
 from app.check import findings as findings_of
 from app.core.database.session import unit_of_work
-from app.core.operations.backup import backup as make_backup
-from app.core.operations.backup import restore as restore_backup
 from app.core.operations.commands import PROBLEM, CommandGroup, FreeCommand, command
+from app.core.operations.restore import restore as restore_backup
 from app.core.operations.settings_table import env_example, markdown_table
 from app.emergency import service as emergency
 from app.forum import seed as forum_seed
@@ -41,7 +40,7 @@ from config import Config, environment
 
 def init_app(app: Flask) -> None:
     setup = (seed, users, keys, settings_table, check)
-    for each in (*setup, worker_health, messaging, nik, backup, restore, logs):
+    for each in (*setup, worker_health, messaging, nik, restore, logs):
         app.cli.add_command(each)
 
 
@@ -174,24 +173,16 @@ def seed() -> None:
     click.echo("Seeded.")
 
 
-@command("backup")
-@click.argument("folder", type=click.Path(path_type=Path))
-def backup(folder: Path) -> None:
-    """Write a backup of the database and the pictures into the new FOLDER. The service may keep running."""
-    click.echo(make_backup(folder))
-
-
 @command("restore")
 @click.argument("folder", type=click.Path(path_type=Path))
 def restore(folder: Path) -> None:
-    """Restore the backup in FOLDER into an empty database and the picture store. Then run `flask db upgrade`.
+    """Restore the backup in FOLDER into an empty database and the picture store.
 
     People whose data was erased after the backup are erased again. Their tombstones (records of an erasure) come from
     the store and from the other backups in the same directory.
     """
     click.echo(restore_backup(folder))
-    if count := personal_data_jobs.erase_again():
-        click.echo(f"{count} people who had been erased meanwhile are erased again; migrations as of now.")
+    click.echo(f"{personal_data_jobs.erase_again()} people who had been erased meanwhile are erased again.")
 
 
 @command("settings", cls=FreeCommand)

@@ -40,7 +40,7 @@ The service runs.
 
   Demo logins        superadmin, admin, siti (pasien), budi (pendamping); password rahasia123
   Commands           .venv/bin/flask --help
-  Backup             needs pg_dump: PATH={programs}:$PATH .venv/bin/flask backup FOLDER
+  Backup             needs pg_dump: PATH={programs}:$PATH deploy/backup FOLDER
   Logs               {logs}
 
 Warnings appear below. Ctrl-C ends everything.

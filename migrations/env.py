@@ -37,7 +37,7 @@ if context.is_offline_mode():
 else:
     command = getattr(click.get_current_context(silent=True), "info_name", None)
     if command == "downgrade" and settings.is_production and "yes" not in context.get_x_argument():
-        raise CommandError("A downgrade removes data. In production it needs `-x yes`. Run `flask backup` first.")
+        raise CommandError("A downgrade removes data. In production it needs `-x yes`. Run `deploy/backup` first.")
     try:
         connection = engine.connect()
     except OperationalError as error:

@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 from time import monotonic
 
 import sqlalchemy as sa
-from flask_migrate import upgrade
 
 from app.core.database import db_time
 from app.core.database.session import after_commit, db, own_connection, unit_of_work
@@ -194,10 +193,7 @@ def reconcile_tombstones() -> list[int]:
 
 
 def erase_again() -> int:
-    """Upgrade the database schema, then erase the people whom a restored backup brought back. Return their number."""
-    if not tombstones.stored_names():
-        return 0
-    upgrade()
+    """Erase the people whom a restored backup brought back. Return their number."""
     with unit_of_work():
         ids = tombstones.reconcile()
     for user_id in ids:

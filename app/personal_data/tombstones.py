@@ -1,7 +1,7 @@
 """Tombstones: records of erased people. After a restore, they show which of these people the backup brought back.
 
 A tombstone has a row in the database and a file. The file is stored next to the pictures, so that it survives a loss of
-the database. `flask backup` includes the files.
+the database. `deploy/backup` includes the files.
 
 The name of a tombstone is an HMAC of the user id and the registration time, with a key of `NIK_KEYS`. The name
 identifies a person only if the person's row exists again.

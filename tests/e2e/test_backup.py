@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import io
+import subprocess
+from contextlib import closing
 from pathlib import Path
 
+import psycopg2
 import pytest
 import requests
 from flask import Flask
 from PIL import Image
 
 from app.core.database.session import unit_of_work
-from app.core.operations import backup
+from app.core.operations import restore
 from app.core.operations.failures import OperatorError
 from dev import demo
 from dev.demo import people
 from dev.stack.processes import WebOnly
 from dev.stack.waiting import PATIENCE_S
 from dev.testing import empty_database
+from tests.helpers.backups import backup_of
 from tests.helpers.client import Client
 from tests.helpers.postgres_programs import PATH
 
@@ -42,16 +46,13 @@ def test_a_restored_backup_serves_the_main_paths(
     assert threads
 
     folder = tmp_path / "backup"
-    pictures = sum(path.is_file() for path in Path(committed.extensions["config"].media_root).rglob("*"))
+    pictures = sum(path.is_file() for path in Path(committed.extensions["config"].media_root).glob("??/*"))
     assert pictures >= 1
-    assert f"and {pictures} pictures" in backup.backup(folder)
-    assert folder.stat().st_mode & 0o077 == 0
-    with pytest.raises(OperatorError, match="is there already"):
-        backup.backup(folder)
+    backup_of(committed.extensions["config"], folder)
     with pytest.raises(OperatorError, match="not empty"):
-        backup.restore(folder)
+        restore.restore(folder)
     with pytest.raises(OperatorError, match="no finished backup"):
-        backup.restore(tmp_path / "elsewhere")
+        restore.restore(tmp_path / "elsewhere")
 
     there = tmp_path / "there"
     there.mkdir()
@@ -67,3 +68,31 @@ def test_a_restored_backup_serves_the_main_paths(
         assert [row["title"] for row in stack.call("GET", "/forum/threads").json()] == [row["title"] for row in threads]
         body = {"category_id": threads[0]["category_id"], "title": "Baru", "content": "Sesudah pulih."}
         assert stack.call("POST", "/forum/threads", login["access_token"], json=body).status_code == 201
+
+
+def rename_revision(url: str, name: str) -> str:
+    """Change the name of the database's revision. Return the former name."""
+    with closing(psycopg2.connect(url)) as connection, connection, connection.cursor() as cursor:
+        cursor.execute("SELECT version_num FROM alembic_version")
+        (before,) = cursor.fetchone() or ("",)
+        cursor.execute("UPDATE alembic_version SET version_num = %s", [name])
+    return str(before)
+
+
+def test_a_backup_of_an_unknown_revision_is_refused_before_anything_is_written(
+    committed: Flask, variables: dict[str, str], tmp_path: Path
+) -> None:
+    folder, there = tmp_path / "backup", tmp_path / "there"
+    before = rename_revision(variables["DATABASE_URL"], "9999")
+    try:
+        backup_of(committed.extensions["config"], folder)
+    finally:
+        rename_revision(variables["DATABASE_URL"], before)
+    there.mkdir()
+    url = empty_database(variables["DATABASE_URL"])
+    restored = WebOnly({**variables, "DATABASE_URL": url, "PATH": PATH}, there)
+    with pytest.raises(subprocess.CalledProcessError):
+        restored.flask("restore", str(folder))
+    with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")
+        assert cursor.fetchone() == (0,)

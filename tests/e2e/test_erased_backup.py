@@ -18,7 +18,7 @@ from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.media import pictures, storage
-from app.core.operations import backup
+from app.core.operations import restore
 from app.identity import own_pictures
 from app.identity.models import User
 from app.personal_data import jobs
@@ -26,6 +26,7 @@ from app.personal_data.models import Tombstone
 from dev.stack.processes import WebOnly
 from dev.testing import empty_database
 from tests.core.media.samples import plain
+from tests.helpers.backups import backup_of
 from tests.helpers.client import Client
 from tests.helpers.factories import PASSWORD, make_user
 from tests.helpers.postgres_programs import PATH
@@ -60,7 +61,7 @@ def traces(url: str) -> list[str]:
 def dumped(folder: Path) -> str:
     program = shutil.which("pg_restore", path=PATH)
     assert program
-    dump = subprocess.run([program, "--file=-", folder / backup.DUMP], capture_output=True, check=True)
+    dump = subprocess.run([program, "--file=-", folder / restore.DUMP], capture_output=True, check=True)
     return dump.stdout.decode()
 
 
@@ -77,15 +78,15 @@ def test_a_restore_of_an_older_backup_does_not_restore_an_erased_person(
     shelf = tmp_path / "shelf"
     shelf.mkdir()
     older, newer = shelf / "older", shelf / "newer"
-    backup.backup(older)
+    backup_of(committed.extensions["config"], older)
     assert all(mark.lower() in dumped(older).lower() for mark in MARKS[:2])
-    assert (older / backup.PICTURES / name).exists()
+    assert (older / "media" / name[:2] / name).exists()
 
     erase(committed, siti_id)
-    backup.backup(newer)
+    backup_of(committed.extensions["config"], newer)
     assert not any(mark.lower() in dumped(newer).lower() for mark in MARKS)
-    assert not (newer / backup.PICTURES / name).exists()
-    assert list((newer / backup.TOMBSTONES).iterdir())
+    assert not (newer / "media" / name[:2] / name).exists()
+    assert list((newer / "media" / "tombstones").iterdir())
 
     # The backup is restored on another host. The folder also contains the list of erased people (tombstones) of the
     # newer backup.
@@ -120,7 +121,7 @@ def test_a_restore_uses_the_tombstones_in_the_media_folder(
     with unit_of_work():
         siti_id = make_user(**PERSON).id
     older = tmp_path / "older"
-    backup.backup(older)
+    backup_of(committed.extensions["config"], older)
     erase(committed, siti_id)
     shutil.copytree(committed.extensions["config"].media_root, tmp_path / "media")
 

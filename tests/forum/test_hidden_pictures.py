@@ -19,7 +19,6 @@ from werkzeug.test import TestResponse
 from app.core.database.session import db
 from app.core.media import pictures, storage
 from app.core.media.storage import Area
-from app.core.operations import backup
 from app.forum import jobs
 from app.identity.models import User
 from app.personal_data import archive
@@ -179,19 +178,3 @@ def test_the_erasure_of_the_author_removes_the_hidden_picture(app: Flask, posts:
     personal_data.erase(author_id)
     assert db.session.get(User, author_id) is None
     assert in_room() == set()
-
-
-def test_backup_and_restore_keep_a_hidden_picture_in_the_hidden_area(
-    app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    writer, admin = Client(app).as_(make_user()), Client(app).as_(make_admin())
-    thread_id, address = thread_with_picture(writer)
-    moderate(admin, "hide", thread_id=thread_id)
-    monkeypatch.setattr(backup, "_run", mock.Mock())  # replaces pg_dump and pg_restore
-    backup.backup(tmp_path / "backup")
-    name = address.removeprefix("/media/")
-    storage.area(Area.HIDDEN).remove(name)
-    monkeypatch.setattr(sa, "inspect", lambda _: mock.Mock(get_table_names=list))
-    backup.restore(tmp_path / "backup")
-    assert in_room() == {name}
-    assert name not in {stored for stored, _ in pictures.store().names()}

@@ -9,6 +9,7 @@ import tracemalloc
 from typing import Any
 
 import pytest
+from flask import Flask
 from prometheus_client import REGISTRY
 
 from app.providers.http import AddressPolicy, Http, policy_of
@@ -205,18 +206,19 @@ def test_secrets_of_a_request_are_not_in_logs_or_tracebacks(
     assert error.__context__ is None
 
 
-def test_calls_are_counted_by_provider_and_outcome(sim: Server) -> None:
+def test_calls_are_counted_by_provider_and_outcome(app: Flask, sim: Server) -> None:
     http = Http("counted", policy=AddressPolicy.ANYWHERE, attempts=1)
 
     def count(outcome: str) -> float:
         labels = {"provider": "counted", "outcome": outcome}
         return REGISTRY.get_sample_value("provider_call_seconds_count", labels) or 0
 
-    http.fetch("POST", f"{sim.captcha.url}/siteverify", data={})
-    sim.fault("captcha", "status", status=503)
-    failure(http, f"{sim.captcha.url}/siteverify", "POST", data={})
-    sim.fault("captcha", "status", status=404)
-    failure(http, f"{sim.captcha.url}/siteverify", "POST", data={})
+    with app.test_request_context():
+        http.fetch("POST", f"{sim.captcha.url}/siteverify", data={})
+        sim.fault("captcha", "status", status=503)
+        failure(http, f"{sim.captcha.url}/siteverify", "POST", data={})
+        sim.fault("captcha", "status", status=404)
+        failure(http, f"{sim.captcha.url}/siteverify", "POST", data={})
     assert (count("ok"), count("5xx"), count("4xx")) == (1, 1, 1)
 
 

@@ -7,6 +7,7 @@ import threading
 import time
 
 import pytest
+from flask import Flask
 from prometheus_client import REGISTRY
 
 from app.providers.circuit_breaker import Breaker
@@ -39,13 +40,14 @@ def test_a_post_request_that_may_have_arrived_is_not_retried(answers: list[bytes
         assert len(server.requests) == 1
 
 
-def test_a_post_request_is_retried_when_the_connection_fails(sim: Server) -> None:
+def test_a_post_request_is_retried_when_the_connection_fails(app: Flask, sim: Server) -> None:
     def unreachable() -> float:
         labels = {"provider": "test", "outcome": "unreachable"}
         return REGISTRY.get_sample_value("provider_call_seconds_count", labels) or 0
 
     before = unreachable()
-    error = failure(client(attempts=3), sim.closed_url, "POST", data={"a": "b"})
+    with app.test_request_context():
+        error = failure(client(attempts=3), sim.closed_url, "POST", data={"a": "b"})
     assert error.kind == "unreachable"
     assert unreachable() - before == 3
 

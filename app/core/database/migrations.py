@@ -32,6 +32,12 @@ def missing() -> list[str]:
     return sorted(set(needed) - set(current)) if max(current, default="") < max(needed) else []
 
 
+def is_known(revision: str) -> bool:
+    """Return whether this code has the Alembic revision."""
+    scripts = ScriptDirectory(current_app.extensions["migrate"].directory).walk_revisions()
+    return revision in {script.revision for script in scripts}
+
+
 def fill(statement: str) -> None:
     """Repeat an UPDATE of at most `:batch` rows, each time in its own transaction, until it changes no row.
 

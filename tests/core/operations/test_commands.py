@@ -55,11 +55,6 @@ def test_a_missing_metrics_folder_causes_no_error() -> None:
     assert "Connection refused" in refusal(done)
 
 
-def test_a_folder_that_cannot_be_created_is_reported_without_a_traceback(variables: dict[str, str]) -> None:
-    done = flask("backup", "/proc/nope", ENVIRONMENT="testing", **variables)
-    assert "/proc/nope" in refusal(done)
-
-
 def test_invalid_input_for_a_new_user_is_reported_as_an_error(app: Flask) -> None:
     words = ["users", "create", "--username", "x", "--role", "pasien", "--password", "kurang"]
     result = app.test_cli_runner().invoke(args=words)

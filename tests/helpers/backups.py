@@ -1,0 +1,25 @@
+"""Helper that runs `deploy/backup` like the timer does."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from config import ROOT, Config, environment
+from tests.helpers.postgres_programs import PATH
+
+
+def backup(folder: Path, database_url: str, media_root: Path) -> subprocess.CompletedProcess[str]:
+    env = {
+        **environment(),
+        "PATH": PATH,
+        "DATABASE_URL": database_url.replace("+psycopg2", ""),
+        "MEDIA_ROOT": str(media_root),
+    }
+    return subprocess.run([ROOT / "deploy" / "backup", folder], env=env, capture_output=True, text=True, check=False)
+
+
+def backup_of(config: Config, folder: Path) -> None:
+    """Back up the database and the pictures of an application."""
+    done = backup(folder, config.database_url, config.media_root)
+    assert done.returncode == 0, done.stderr
