@@ -11,7 +11,7 @@ import ipaddress
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from threading import Event, Thread, local
+from threading import Event, Lock, Thread, local
 from time import monotonic
 from typing import Any
 
@@ -158,22 +158,25 @@ def deadline(seconds: float) -> Iterator[Event]:
     A socket timeout limits only each single read. A server that sends one byte per second could therefore block a
     thread for hours.
     """
-    passed, ended = Event(), Event()
+    passed, ended, ending = Event(), Event(), Lock()
     mine = _call.__dict__  # `_call` is different in each thread, so the timer thread needs this reference
 
     def cut() -> None:
-        if ended.wait(seconds):
-            return
-        passed.set()
-        sock = mine.get("sock")
-        if sock is not None:
-            with suppress(OSError):  # the socket may be closed already
-                socket.socket.shutdown(sock, socket.SHUT_RDWR)
+        ended.wait(seconds)
+        with ending:  # the call cannot end now, so the socket is not that of the next call
+            if ended.is_set():
+                return
+            passed.set()
+            sock = mine.get("sock")
+            if sock is not None:
+                with suppress(OSError):  # the socket may be closed already
+                    socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
     _call.sock, _call.written, _call.write_until = None, False, monotonic() + seconds
     Thread(target=cut, name="deadline", daemon=True).start()
     try:
         yield passed
     finally:
-        ended.set()
-        _call.sock = None
+        with ending:
+            ended.set()
+            _call.sock = None
