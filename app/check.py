@@ -251,7 +251,10 @@ def _console(*_: object) -> str:
 def _defaults(_: object, env: Mapping[str, str]) -> str:
     """Report risky settings. The item is ready if the operator has set each risky value explicitly."""
     risky = risks(extensions()["config"])
-    if by_default := [line for name, line in risky.items() if name not in env]:
+    by_default = [line for name, line in risky.items() if name not in env]
+    if settings.is_production and settings.superadmin_database_url is None:
+        by_default.append("SUPERADMIN_DATABASE_URL, the role of the SQL console: deploy/sql-role.sql makes one")
+    if by_default:
         raise NotReadyError(f"Choose, and write each choice into the settings: {'; '.join(by_default)}.")
     return f"On purpose: {'; '.join(risky.values())}." if risky else ""
 
@@ -259,6 +262,7 @@ def _defaults(_: object, env: Mapping[str, str]) -> str:
 Check = Callable[[list[str], Mapping[str, str]], str]
 
 _DATABASE = ("DATABASE_URL", "DATABASE_POOLER_URL")
+_RISKY = ("PROFILE_REAUTH", "ADMIN_OTP", "SUPERADMIN_SQL_MODE", "PHONE_VERIFICATION", "PUSH_SEND")
 _MESSAGING = ("MESSAGING_PROVIDER", "MESSAGING_TOKEN", "MESSAGING_SENDER_ID", "MESSAGING_URL")
 
 #: Check functions by item, with the settings that each function needs. A function returns the optional parts that are
@@ -276,5 +280,5 @@ ITEMS: dict[str, tuple[tuple[str, ...], Check]] = {
     "public_url": (("PUBLIC_URL", "FRONTEND_URL"), _public_url),
     "clock": ((*_DATABASE, "REDIS_URL"), _clock),
     "console": ((*_DATABASE, "CONSOLE"), _console),
-    "defaults": (("PROFILE_REAUTH", "ADMIN_OTP", "SUPERADMIN_SQL_MODE", "PHONE_VERIFICATION", "PUSH_SEND"), _defaults),
+    "defaults": ((*_RISKY, "SUPERADMIN_DATABASE_URL"), _defaults),
 }

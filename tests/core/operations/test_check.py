@@ -38,6 +38,7 @@ SAFE = {
     "PROFILE_REAUTH": "required",
     "ADMIN_OTP": "required",
     "SUPERADMIN_SQL_MODE": "ro",
+    "SUPERADMIN_DATABASE_URL": "postgresql://sql_console@127.0.0.1/health",
     "PHONE_VERIFICATION": "soft",
     "PUSH_SEND": "admin",
 }
