@@ -1,0 +1,145 @@
+"""Which endpoints are called: those of known push services. All others are stored, and their pushes fail."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.notifications import jobs
+from app.notifications.models import Channel, DeliveryState
+from dev.simulators import Server
+from tests.helpers.client import Client, assert_error
+from tests.notifications.deliveries import add, reread
+from tests.push.pushes import PAYLOAD, subscribe
+
+UNKNOWN = [
+    "https://push.example.com/a",
+    "https://localhost/a",
+    "https://127.0.0.1/a",
+    "http://127.0.0.1/a",
+    "https://127.1/a",
+    "https://2130706433/a",
+    "https://0x7f.0.0.1/a",
+    "https://10.0.0.1/a",
+    "https://172.16.0.1/a",
+    "https://192.168.1.1/a",
+    "https://169.254.169.254/latest/meta-data/",
+    "https://100.64.0.1/a",
+    "https://[::1]/a",
+    "https://[::ffff:127.0.0.1]/a",
+    "https://[fd00::1]/a",
+    "https://[fe80::1%25eth0]/a",
+    "https://metadata.google.internal/a",
+    "http://fcm.googleapis.com/a",
+    "https://fcm.googleapis.com./a",
+    "https://fcm.googleapis.com:8443/a",
+    "https://fcm.googleapis.com.example.org/a",
+    "https://example.org/fcm.googleapis.com/a",
+    "https://example.org?fcm.googleapis.com/a",
+    "https://example.org#fcm.googleapis.com/a",
+    "https://fcm.googleapis.com@example.org/a",
+    "https://example.org\\@fcm.googleapis.com/a",
+    "https://user:secret@fcm.googleapis.com/a",
+    "https://notify.windows.com/a",
+    "https://evilpush.apple.com/a",
+]
+KNOWN = [
+    "https://fcm.googleapis.com/fcm/send/abc:APA91b",
+    "https://FCM.googleapis.com:443/fcm/send/abc",
+    "https://updates.push.services.mozilla.com/wpush/v2/gAAAA",
+    "https://wns2-sg2p.notify.windows.com/w/?token=x",
+    "https://web.push.apple.com/QK-x",
+    "https://push.example.net/a",
+    "https://eu.push.example.org/a",
+]
+
+
+@pytest.fixture
+def client(committed: Flask, keys: str) -> Client:
+    return Client(committed)
+
+
+@pytest.fixture
+def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list of the host names that calls look up. Each name resolves to a loopback address."""
+    names: list[str] = []
+    real = socket.getaddrinfo
+
+    def resolve(host: str, port: Any, *args: Any, **options: Any) -> Any:
+        names.append(host)
+        return real("127.0.0.1", 1, *args, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    return names
+
+
+@pytest.fixture
+def production(committed: Flask, user_id: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    config = committed.extensions["config"]
+    hosts = ("push.example.net", "*.push.example.org")
+    monkeypatch.setitem(committed.extensions, "config", replace(config, environment="production", push_hosts=hosts))
+    monkeypatch.delitem(committed.extensions, "webpush", raising=False)
+    yield
+    committed.extensions.pop("webpush", None)
+
+
+def pushed(endpoint: str, client: Client, browser: dict[str, Any], user_id: int) -> tuple[str, str | None]:
+    """Subscribe with this endpoint and send a push. Return the state and the error of the push."""
+    subscription_id = subscribe(client, {**browser, "endpoint": endpoint}, user_id)
+    row = add(channel=Channel.PUSH, target=str(subscription_id), words=PAYLOAD, kind="push")
+    jobs.drain("urgent")
+    row = reread(row.dedupe_key)
+    return row.state, row.last_error
+
+
+@pytest.mark.usefixtures("production")
+def test_an_endpoint_of_an_unknown_host_is_stored_and_never_called(
+    client: Client, browser: dict[str, Any], user_id: int, looked_up: list[str], subtests: pytest.Subtests
+) -> None:
+    failed = (DeliveryState.FAILED, "push: no known push service, see PUSH_HOSTS")
+    for endpoint in UNKNOWN:
+        with subtests.test(endpoint):
+            assert pushed(endpoint, client, browser, user_id) == failed
+    assert looked_up == []
+
+
+@pytest.mark.usefixtures("production")
+def test_known_push_services_and_push_hosts_are_called(
+    client: Client, browser: dict[str, Any], user_id: int, looked_up: list[str]
+) -> None:
+    for endpoint in KNOWN:
+        state, error = pushed(endpoint, client, browser, user_id)
+        assert (state, error) == (DeliveryState.PENDING, "push: unreachable"), endpoint
+    assert {name.lower() for name in looked_up} == {
+        endpoint.split("/")[2].lower().removesuffix(":443") for endpoint in KNOWN
+    }
+
+
+@pytest.mark.parametrize("host", ["10.255.255.1", "localhost.example.org", "127.0.0.1.example.org", "127.0.0.2"])
+def test_outside_production_only_loopback_is_called_in_addition(
+    client: Client, sim: Server, browser: dict[str, Any], user_id: int, host: str
+) -> None:
+    endpoint = browser["endpoint"].replace("127.0.0.1", host)
+    state, error = pushed(endpoint, client, browser, user_id)
+    assert (state, error) == (DeliveryState.FAILED, "push: no known push service, see PUSH_HOSTS")
+    assert pushed(browser["endpoint"], client, browser, user_id)[0] == DeliveryState.SENT
+    assert len(sim.push.calls) == 1
+
+
+def test_text_that_is_no_web_address_is_refused(client: Client, browser: dict[str, Any]) -> None:
+    wrong = (
+        "",
+        "push",
+        "ftp://push.example.com/a",
+        "javascript:alert(1)",
+        "file:///etc/passwd",
+        "https://",
+        "https://a b",
+    )
+    for endpoint in (*wrong, "https://push.example.com/" + "x" * 2000):
+        assert_error(client.post("/push/subscribe", {**browser, "endpoint": endpoint}), 400, field="endpoint")
