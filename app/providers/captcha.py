@@ -9,7 +9,6 @@ from app.core.errors import BadRequest, Unavailable
 from app.core.settings import settings
 from app.providers.http import Http
 from app.providers.responses import ProviderError
-from app.providers.sockets import AddressPolicy
 
 logger = logging.getLogger(__name__)
 
@@ -45,5 +44,4 @@ def verify(token: str | None, remote_ip: str | None) -> None:
 
 @cache
 def _client() -> Http:
-    # Any address is allowed, because the operator configured it.
-    return Http("captcha", policy=AddressPolicy.ANYWHERE, parallel=16)
+    return Http("captcha", parallel=16)

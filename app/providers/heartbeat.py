@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from functools import cache
 
 from app.providers.http import Http
-from app.providers.sockets import AddressPolicy
 
 
 def send(url: str, problems: Sequence[str]) -> None:
@@ -23,5 +22,4 @@ def send(url: str, problems: Sequence[str]) -> None:
 
 @cache
 def _client() -> Http:
-    # Any address is allowed, because the operator configured it.
-    return Http("heartbeat", policy=AddressPolicy.ANYWHERE, attempts=2, parallel=1)
+    return Http("heartbeat", attempts=2, parallel=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.core.settings import current, extensions
 from app.providers import fonnte, whatsapp
-from app.providers.http import Http, policy_of
+from app.providers.http import Http
 from app.providers.messenger import (
     Health,
     InvalidNumberError,
@@ -39,8 +39,6 @@ def make(config: Config) -> Messenger:
         return Outbox()
     http = Http(
         "messaging",
-        policy=policy_of(config, "messaging_url"),
-        connect_s=2.0,
         read_s=6.0,
         budget_s=BUDGET_S,
         attempts=2,

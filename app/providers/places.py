@@ -11,32 +11,25 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any
 
 from app.core.lib.geo import Position
-from app.providers.http import Http, ProviderError, policy_of
+from app.providers.http import Http, ProviderError
 from config import Config
 
 PAGES = 3
 
-#: Seconds for a search, including the waits between pages.
-BUDGET_S = 8.0
+#: Seconds for a search, including the waits between pages. A last read may take 2 more.
+BUDGET_S = 6.0
 
 #: Seconds to wait before a further page is requested: first wait and maximum. A page token becomes valid about two
 #: seconds after the response. Until then the status is INVALID_REQUEST.
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.3, 2.0
 
-#: Number of UNKNOWN_ERROR responses after which a page request fails. After the first of them, the request is
-#: retried.
-_HICCUPS = 2
-
 #: Place type to search. The API accepts only one type, and Indonesian hospitals, clinics and puskesmas have this type.
 _TYPE = "hospital"
 
 PLACE_ID = re.compile(r"[A-Za-z0-9_-]{1,255}")
-
-#: Error statuses, each with True if a retry is useless.
-_PERMANENT = {"OVER_QUERY_LIMIT": False, "UNKNOWN_ERROR": False, "REQUEST_DENIED": True, "INVALID_REQUEST": True}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +86,12 @@ class Places:
 
         If `patient` is true, wait before each request, and retry until the page token is valid.
         """
-        wait, hiccups = _FIRST_WAIT_S, 0
+        wait = _FIRST_WAIT_S
         while True:
-            if patient or hiccups:
-                self._pause(wait, stop)
+            if patient:
+                if time.monotonic() + wait >= stop:
+                    raise ProviderError(self._http.provider, "timeout")
+                self._sleep(wait)
                 wait = min(wait * 2, _LONGEST_WAIT_S)
             answer = self._http.get_json(
                 f"{self._url}/nearbysearch/json",
@@ -106,20 +101,8 @@ class Places:
             status = answer.get("status")
             if status in ("OK", "ZERO_RESULTS"):
                 return answer
-            hiccups += status == "UNKNOWN_ERROR"
-            not_yet = patient and status == "INVALID_REQUEST"
-            if not not_yet and not (status == "UNKNOWN_ERROR" and hiccups < _HICCUPS):
-                self._refuse(status)
-
-    def _pause(self, seconds: float, stop: float) -> None:
-        if time.monotonic() + seconds >= stop:
-            raise ProviderError(self._http.provider, "timeout")
-        self._sleep(seconds)
-
-    def _refuse(self, status: object) -> NoReturn:
-        if not isinstance(status, str) or status not in _PERMANENT:
-            raise ProviderError(self._http.provider, "garbage")
-        raise ProviderError(self._http.provider, "status", permanent=_PERMANENT[status], reason=status)
+            if not patient or status != "INVALID_REQUEST":
+                raise ProviderError(self._http.provider, "status", reason=str(status)[:40])
 
 
 def _read(result: Any) -> Place | None:
@@ -164,4 +147,4 @@ def from_config(config: Config) -> Places | None:
     """Return the provider's client, or `None` without a key. Without a client, only the database is searched."""
     if not config.places_key:
         return None
-    return Places(Http("places", policy=policy_of(config, "places_url")), config.places_url, config.places_key)
+    return Places(Http("places", read_s=2.0), config.places_url, config.places_key)

@@ -10,43 +10,24 @@ import re
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import MAXYEAR, datetime, timedelta
+from datetime import MAXYEAR, datetime
 from typing import Self
-from zoneinfo import ZoneInfo
 
-import orjson
-
-from app.core.lib.local_time import now, rfc3339
-from app.providers.http import Http, policy_of
+from app.core.lib.local_time import rfc3339
+from app.providers.http import Http
 from app.providers.responses import ProviderError
 from config import Config
-
-#: Time zone of the provider's day. The quota is refilled at midnight in this time zone.
-PACIFIC = ZoneInfo("America/Los_Angeles")
 
 #: Maximum ids in one call.
 MAX_IDS = 50
 LATEST = 20
 
 #: Seconds for all calls of one request.
-BUDGET_S = 7.0
+BUDGET_S = 6.0
 
 VIDEO_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 CHANNEL_ID = re.compile(r"UC[A-Za-z0-9_-]{1,62}")
 DURATION = re.compile(r"P[0-9DTHMSW.]{1,30}")
-
-#: Error reasons for a used-up quota. The quota stays used up until the provider's day ends.
-OUT_OF_QUOTA = frozenset({"quotaExceeded", "dailyLimitExceeded"})
-TOO_FAST = frozenset({"rateLimitExceeded", "userRateLimitExceeded"})
-
-
-class QuotaExhausted(ProviderError):
-    """Error: the quota of the day is used up. The quota is available again at `until`."""
-
-    def __init__(self, provider: str, until: datetime) -> None:
-        self.until = until
-        wait = max(1.0, (until - now()).total_seconds())
-        super().__init__(provider, "busy", retry_after=wait, reason="quota exhausted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +44,19 @@ class PlatformVideo:
 
 
 class VideoPlatform:
-    """The three calls that the service makes. Each may raise `ProviderError`, including `QuotaExhausted`."""
+    """The three calls that the service makes. Each may raise `ProviderError`."""
 
     def __init__(self, url: str, key: str, http: Http) -> None:
         self._url = url
         self._key = key
         self._http = http
-        #: Time when the quota is available again. None until a call of this process reports that the quota is used up.
-        self.paused_until: datetime | None = None
 
     @classmethod
     def from_config(cls, config: Config) -> Self | None:
         """Return the client, or `None` without a key."""
         if config.video_key is None:
             return None
-        return cls(config.video_url, config.video_key, Http("videos", policy=policy_of(config, "video_url")))
+        return cls(config.video_url, config.video_key, Http("videos"))
 
     def one(self, video_id: str) -> PlatformVideo | None:
         """Return one video, or `None` for an unknown or private one. Costs 1 quota unit."""
@@ -98,7 +77,7 @@ class VideoPlatform:
         try:
             items = self._read("playlistItems", query, stop)
         except ProviderError as error:
-            if error.status == 404 and reason_of(error) in ("playlistNotFound", None):
+            if error.status == 404:
                 return None
             raise
         return self._details([_at(item, "contentDetails", "videoId") for item in items], stop)
@@ -125,11 +104,7 @@ class VideoPlatform:
 
     def _read(self, read: str, query: dict[str, object], stop: float) -> list[object]:
         left = max(0.1, stop - time.monotonic())
-        try:
-            response = self._http.get_json(f"{self._url}/{read}", {**query, "key": self._key}, budget_s=left)
-        except ProviderError as error:
-            raise _meaning(error) from None
-        items = response.get("items")
+        items = self._http.get_json(f"{self._url}/{read}", {**query, "key": self._key}, budget_s=left).get("items")
         if not isinstance(items, list):
             raise ProviderError(self._http.provider, "garbage")
         return items
@@ -163,32 +138,6 @@ def thumbnail_of(item: object) -> str | None:
         if isinstance(address, str) and re.fullmatch(r"https://[!-~]{1,2000}", address):
             return address
     return None
-
-
-def next_midnight(moment: datetime) -> datetime:
-    """Return the start of the platform's next day."""
-    tomorrow = moment.astimezone(PACIFIC).date() + timedelta(days=1)
-    return datetime(tomorrow.year, tomorrow.month, tomorrow.day, tzinfo=PACIFIC)
-
-
-def reason_of(error: ProviderError) -> str | None:
-    """Return the machine-readable reason in the platform's error body."""
-    try:
-        body = orjson.loads(error.response.body) if error.response else None
-    except ValueError:
-        return None
-    first = _at(body, "error", "errors")
-    reason = _at(first[0], "reason") if isinstance(first, list) and first else None
-    return reason if isinstance(reason, str) else None
-
-
-def _meaning(error: ProviderError) -> ProviderError:
-    reason = reason_of(error)
-    if reason in OUT_OF_QUOTA:
-        return QuotaExhausted(error.provider, next_midnight(now()))
-    if reason in TOO_FAST and error.permanent:  # a rate limit may have status 403, which looks permanent
-        return ProviderError(error.provider, "status", retry_after=error.retry_after, response=error.response)
-    return error
 
 
 def _at(value: object, *path: str) -> object:

@@ -7,18 +7,28 @@ allows any address and treats a redirect as a success.
 from __future__ import annotations
 
 import base64
+import re
 import time
 from dataclasses import dataclass
-from ipaddress import ip_address
-from socket import AI_NUMERICHOST, gaierror, getaddrinfo
+from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
 
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from app.core.settings import current, extensions
-from app.providers.http import AddressPolicy, Http, ProviderError
-from app.providers.sockets import is_public
+from app.providers.http import Http, ProviderError
 from config import Config
+
+#: Hosts of the browsers' push services. `PUSH_HOSTS` adds more. No other host is called, because anybody can store an
+#: endpoint.
+PUSH_SERVICES = (
+    "fcm.googleapis.com",
+    "updates.push.services.mozilla.com",
+    "*.notify.windows.com",
+    "*.push.apple.com",
+)
+_HTTPS = re.compile(r"https://([a-z0-9.-]+)(?::443)?/[!-~]*", re.IGNORECASE)
+_LOOPBACK = re.compile(r"https?://(localhost|127\.0\.0\.1)(:\d{1,5})?/[!-~]*")
 
 #: Maximum bytes of a payload before encryption, well below the limit of push services. Every push service must accept a
 #: body of 4,096 bytes, and encryption adds 103 bytes.
@@ -52,10 +62,10 @@ class WebPush:
         self._signer = Vapid02.from_raw(config.vapid_private_key.encode())
         self._signer.conf = {"no-strict": True}  # the strict mode of py_vapid rejects an https subject with a path
         self._subject = config.push_subject
+        self._known = (*PUSH_SERVICES, *config.push_hosts)
+        self._allows_loopback = not config.is_production
         self._http = Http(
             "push",
-            policy=AddressPolicy.PUBLIC if config.is_production else AddressPolicy.PUBLIC_OR_LOOPBACK,
-            connect_s=2.0,
             read_s=6.0,
             budget_s=BUDGET_S,
             attempts=2,
@@ -66,8 +76,10 @@ class WebPush:
     def send(self, to: Subscription, payload: bytes, *, ttl_s: int, urgency: str, topic: str | None) -> str | None:
         """Encrypt and send a payload. Return the URL of the message at the push service.
 
-        Raise `ProviderError` if the push cannot be sent.
+        Raise `ProviderError` if the push cannot be sent. An endpoint of an unknown host is not called.
         """
+        if not self._may_call(to.endpoint):
+            raise ProviderError("push", "refused", permanent=True, reason="no known push service, see PUSH_HOSTS")
         headers = {
             "TTL": str(ttl_s),
             "Urgency": urgency,
@@ -80,19 +92,20 @@ class WebPush:
         response = self._http.fetch("POST", to.endpoint, data=_encrypted(to, payload), headers=headers)
         return response.headers.get("Location")
 
-    def _authorization(self, endpoint: str) -> str:
-        from py_vapid import VapidException
+    def _may_call(self, endpoint: str) -> bool:
+        if self._allows_loopback and _LOOPBACK.fullmatch(endpoint):
+            return True
+        match = _HTTPS.fullmatch(endpoint)
+        return match is not None and any(fnmatchcase(match[1].lower(), host) for host in self._known)
 
+    def _authorization(self, endpoint: str) -> str:
         parts = urlsplit(endpoint)
         claims = {
             "aud": f"{parts.scheme}://{parts.netloc}",
             "exp": int(time.time()) + TOKEN_LIFE_S,
             "sub": self._subject,
         }
-        try:
-            header: str = self._signer.sign(claims)["Authorization"]
-        except VapidException:  # py_vapid rejects every endpoint with an IPv6 address
-            raise ProviderError("push", "refused", permanent=True) from None
+        header: str = self._signer.sign(claims)["Authorization"]
         return header
 
 
@@ -133,50 +146,6 @@ def is_auth(secret: str) -> bool:
         return len(_decoded(secret)) == 16
     except ValueError:
         return False
-
-
-def may_be_endpoint(url: str, config: Config) -> bool:
-    """Return whether an address may be a push endpoint: an https address of a public host.
-
-    This check uses no DNS. When a connection is opened, `AddressPolicy` checks the resolved address. Outside
-    production, http and loopback are also allowed, because the simulators use them.
-    """
-    try:
-        parts = urlsplit(url)
-        host, port = (parts.hostname or "").rstrip("."), parts.port
-    except ValueError:
-        return False
-    if parts.username is not None or parts.password is not None or parts.fragment or port == 0 or not host:
-        return False
-    if any(ord(character) <= 32 or ord(character) > 126 or character in '\\"<>^`{|}' for character in url):
-        return False
-    if not config.is_production and _is_loopback(host):
-        return parts.scheme in ("http", "https")
-    return parts.scheme == "https" and _is_public_host(host)
-
-
-def _is_public_host(host: str) -> bool:
-    address = _numeric(host)
-    if address is not None:
-        return is_public(ip_address(address))
-    top = host.rpartition(".")[2]
-    return "." in host and not top.isdecimal() and top not in ("localhost", "local", "internal", "lan", "home", "arpa")
-
-
-def _is_loopback(host: str) -> bool:
-    address = _numeric(host)
-    return host == "localhost" or (address is not None and ip_address(address).is_loopback)
-
-
-def _numeric(host: str) -> str | None:
-    """Return the IP address for a host that is a numeric address, else None.
-
-    The system also accepts unusual forms such as `127.1` and `0x7f000001`.
-    """
-    try:
-        return str(getaddrinfo(host, None, flags=AI_NUMERICHOST)[0][4][0]).partition("%")[0]
-    except (gaierror, UnicodeError):
-        return None
 
 
 def _decoded(text: str) -> bytes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from marshmallow import EXCLUDE, Schema, ValidationError, fields
 
 from app.core.web.fields import RecordId, Text, Timestamp
@@ -20,6 +22,12 @@ def _secret(value: str) -> None:
         raise ValidationError("isi dengan 16 byte dalam base64url.")
 
 
+def _endpoint(value: str) -> None:
+    """Check the form alone. An address that is no known push service is stored, but never called."""
+    if not re.fullmatch(r"https?://[!-~]+", value):
+        raise ValidationError("isi dengan alamat layanan push.")
+
+
 class PushKeys(Schema):
     p256dh = Text(
         200,
@@ -35,6 +43,7 @@ class SubscriptionDelete(Schema):
 
 
 class SubscriptionCreate(SubscriptionDelete):
+    endpoint = Text(MAX_ENDPOINT, required=True, rules=[_endpoint], example="https://push.example.com/send/abc")
     keys = fields.Nested(PushKeys, required=True, unknown=EXCLUDE)
     user_id = RecordId(
         load_default=None,

@@ -57,8 +57,6 @@ def subscribe(data: Loaded, caller: Caller | None) -> tuple[PushSubscription, bo
     subscription is unverified, and its owner is the `user_id` of the request. Raise `Conflict` if `caller` is None and
     the existing subscription is verified. Return the subscription, and whether it is new.
     """
-    if not webpush.may_be_endpoint(data["endpoint"], settings):
-        raise ValidationFailed({"endpoint": ["isi dengan alamat https layanan push."]})
     owner_id = caller.id if caller else data["user_id"]
     # Lock the owner, so that concurrent requests count each other's subscriptions for `MAX_PER_USER`. Lock the owner
     # before the subscription, because the deletion of a person locks in this order.

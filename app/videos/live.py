@@ -5,22 +5,13 @@ Stale values are used while the platform fails.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime
 from functools import cache
-from typing import TypeVar
-
-from redis.exceptions import RedisError
 
 from app.core.errors import NotFound, ProviderFailed
-from app.core.jobs.queue import connection
-from app.core.lib.local_time import now
 from app.core.settings import current, settings
 from app.providers.cache import Cache
 from app.providers.errors import answering
-from app.providers.videos import PlatformVideo, QuotaExhausted, VideoPlatform
-
-T = TypeVar("T")
+from app.providers.videos import PlatformVideo, VideoPlatform
 
 #: Seconds for which a cached result is fresh. Searches stay fresh for hours, because a search costs about 100 times the
 #: quota of the other calls.
@@ -31,10 +22,6 @@ VIDEO_FRESH_S = 24 * 3600
 NOT_FOUND = "Video tidak ditemukan."
 CHANNEL_NOT_FOUND = "Kanal tidak ditemukan."
 NOT_CONFIGURED = "Layanan video belum diatur."
-
-#: Redis key for the time when the used-up quota is available again. While Redis is down, each process uses its own
-#: value in `VideoPlatform.paused_until`.
-PAUSE = "videos:paused_until"
 
 
 def _videos(rows: list[dict[str, str]]) -> list[PlatformVideo]:
@@ -55,7 +42,7 @@ def get(video_id: str) -> PlatformVideo:
     """Return a video by the platform's id."""
     platform = _platform()
     with answering():
-        video = singles.get(video_id, _unless_paused(platform, lambda: platform.one(video_id)))
+        video = singles.get(video_id, lambda: platform.one(video_id))
     if video is None:
         raise NotFound(NOT_FOUND)
     return video
@@ -65,7 +52,7 @@ def list_channel(channel_id: str) -> list[PlatformVideo]:
     """Return the latest videos of a channel, newest first."""
     platform = _platform()
     with answering():
-        videos = channels.get(channel_id, _unless_paused(platform, lambda: _remembered(platform.channel(channel_id))))
+        videos = channels.get(channel_id, lambda: _remembered(platform.channel(channel_id)))
     if videos is None:
         raise NotFound(CHANNEL_NOT_FOUND)
     return videos
@@ -79,7 +66,7 @@ def search(text: str) -> list[PlatformVideo]:
     platform = _platform()
     words = " ".join(text.lower().split())
     with answering():
-        return searches.get(words, _unless_paused(platform, lambda: _remembered(platform.search(words)) or []))
+        return searches.get(words, lambda: _remembered(platform.search(words)) or [])
 
 
 def cached(video_id: str) -> PlatformVideo | None:
@@ -103,38 +90,3 @@ def _remembered(videos: list[PlatformVideo] | None) -> list[PlatformVideo] | Non
     for video in videos or ():
         singles.put(video.video_id, video)
     return videos
-
-
-def _unless_paused(platform: VideoPlatform, load: Callable[[], T]) -> Callable[[], T]:
-    """Return a function that calls `load` if the quota is not used up.
-
-    The function raises `QuotaExhausted` while any process has recorded that the quota is used up.
-    """
-
-    def guarded() -> T:
-        if until := _paused_until(platform):
-            raise QuotaExhausted("videos", until)
-        try:
-            return load()
-        except QuotaExhausted as error:
-            _pause(platform, error.until)
-            raise
-
-    return guarded
-
-
-def _paused_until(platform: VideoPlatform) -> datetime | None:
-    try:
-        stored = connection().get(PAUSE)
-    except RedisError:
-        stored = None
-    until = datetime.fromisoformat(stored.decode()) if isinstance(stored, bytes) else platform.paused_until
-    return until if until and until > now() else None
-
-
-def _pause(platform: VideoPlatform, until: datetime) -> None:
-    platform.paused_until = until
-    try:
-        connection().set(PAUSE, until.isoformat(), exat=int(until.timestamp()))
-    except RedisError:
-        return

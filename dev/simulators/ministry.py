@@ -21,7 +21,7 @@ VARIANTS = {
     "no_jsonld": "article pages without JSON-LD",
     "no_og": "article pages without Open Graph",
     "no_article": "article pages without <article> and .entry-content, with the text in plain blocks",
-    "article_body": "article pages with the text in JSON-LD, and little text in the page",
+    "no_content": "article pages with <article>, but without .entry-content",
     "broken_jsonld": "article pages with JSON-LD that is not valid JSON",
     "hostile": "article pages with scripts, event handlers, frames and unusual URL schemes in the text",
     "windows-1252": "the whole site in windows-1252, with this charset in the header",
@@ -134,18 +134,16 @@ class Ministry(Simulator):
         if "no_og" not in shown:
             head += self._open_graph(article)
         if "no_jsonld" not in shown:
-            head += self._json_ld(article, with_text="article_body" in shown)
+            head += self._json_ld(article)
         text = article.text + (HOSTILE if "hostile" in shown else "")
-        if "article_body" in shown:
-            content = "<div id='app'>Memuat...</div>"
-        elif "no_article" in shown:
+        if "no_article" in shown:
             content = f"<div class='x1'><h1>{title}</h1><div class='x2'>{text}</div></div>"
         else:
             content = f"""
 <article class="post">
   <h1 class="entry-title">{title}</h1>
   <div class="share"><a href="https://wa.me/?text=x">Bagikan</a></div>
-  <div class="entry-content">{text}</div>
+  <div class="{"x1" if "no_content" in shown else "entry-content"}">{text}</div>
 </article>"""
         body = f"""
 <header><nav><a href="/ministry/artikel">Artikel</a></nav></header>{content}
@@ -165,7 +163,7 @@ class Ministry(Simulator):
         tags = (f'<meta property="{name}" content="{html.escape(text)}">' for name, text in properties.items())
         return "".join(tags)
 
-    def _json_ld(self, article: Article, *, with_text: bool) -> str:
+    def _json_ld(self, article: Article) -> str:
         if "broken_jsonld" in self._shown:
             return '<script type="application/ld+json">{"@type": "NewsArticle", "headline": </script>'
         news = {
@@ -175,8 +173,6 @@ class Ministry(Simulator):
             "image": [self.url + article.picture],
             "author": {"@type": "Organization", "name": "Kementerian Kesehatan"},
         }
-        if with_text:
-            news["articleBody"] = article.plain_text
         graph = {"@context": "https://schema.org", "@graph": [{"@type": "WebSite", "name": "Kemenkes"}, news]}
         text = json.dumps(graph).replace("</", "<\\/")  # An unescaped "</" could end the script element.
         return f'<script type="application/ld+json">{text}</script>'

@@ -258,11 +258,6 @@ LIMITS: dict[str, Limit] = {
         "searches of all people",
         "faskes/test_provider_bill.py::test_searches_of_a_day_are_bounded_for_all_people_together",
     ),
-    "providers/cache.py MAX_KEPT_PER_HOUR": Limit(
-        "Redis",
-        "copies that visitors make",
-        "providers/test_cache.py::test_copies_over_the_hourly_limit_get_a_shorter_lifetime",
-    ),
     "videos/routes.py get_live_video '60 per minute'": Limit("the platform's quota", "an address", GENERIC),
     "videos/routes.py list_channel '60 per minute'": Limit("the platform's quota", "an address", GENERIC),
     "videos/routes.py search_videos '30 per minute'": Limit("the platform's quota", "an address", GENERIC),

@@ -21,7 +21,7 @@ def provider(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> I
     config = config_for_tests(**sim.places.env())
     asked = places.from_config(config)
     assert asked is not None
-    asked._http = Http("places", policy=asked._http._policy, attempts=1, **PATIENT)
+    asked._http = Http("places", attempts=1, **PATIENT)
     monkeypatch.setitem(real_app.extensions, "config", config)
     yield sim
     places.from_config.cache_clear()

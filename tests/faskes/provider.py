@@ -23,7 +23,7 @@ def failing(provider: Server, fault: str) -> Iterator[None]:
     asked = places.from_config(config_for_tests(**provider.places.env()))
     assert asked is not None
     provider.fault("places", fault, times=None)
-    patient, asked._http = asked._http, Http("places", policy=asked._http._policy, attempts=1, **patience_with(fault))
+    patient, asked._http = asked._http, Http("places", attempts=1, **patience_with(fault))
     yield
     asked._http = patient
     provider.clear_faults()

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from app.providers.http import AddressPolicy, Http, ProviderError
+from app.providers.http import Http, ProviderError
 from tests.providers.patience import PATIENT
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n" + b'{"ok":true}'
 
 
 def client(**options: Any) -> Http:
-    return Http("test", **{"policy": AddressPolicy.ANYWHERE, "attempts": 1, **PATIENT, **options})
+    return Http("test", **{"attempts": 1, **PATIENT, **options})
 
 
 def failure(http: Http, url: str, method: str = "GET", **options: Any) -> ProviderError:

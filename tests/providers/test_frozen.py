@@ -21,8 +21,8 @@ BUDGET_S = 4.0
 
 CALL = f"""
 import sys
-from app.providers.http import AddressPolicy, Http, ProviderError
-http = Http("test", policy=AddressPolicy.ANYWHERE, read_s={BUDGET_S}, budget_s={BUDGET_S}, attempts=1)
+from app.providers.http import Http, ProviderError
+http = Http("test", read_s={BUDGET_S}, budget_s={BUDGET_S}, attempts=1)
 print("ready", flush=True)
 sys.stdin.readline()
 try:
@@ -84,22 +84,3 @@ def test_a_missing_response_is_a_timeout_after_the_process_resumes(
     with begin(caller, server):
         time.sleep(BUDGET_S + 0.5)
         assert outcome(caller) == "timeout True\n"
-
-
-def test_a_request_is_not_sent_if_its_budget_expires_before_sending(monkeypatch: pytest.MonkeyPatch) -> None:
-    from app.providers import sockets
-    from tests.providers.calls import OK, client, failure
-    from tests.providers.raw_server import raw
-
-    frozen = time.monotonic() + 100_000
-    with raw(OK) as answering:
-        connect = sockets._Connection.connect
-
-        def freeze(connection: sockets._Connection) -> None:
-            connect(connection)
-            monkeypatch.setattr(sockets, "monotonic", lambda: frozen)
-
-        monkeypatch.setattr(sockets._Connection, "connect", freeze)
-        error = failure(client(attempts=1), answering.url, "POST", data={})
-        assert not error.outcome_unknown
-    assert answering.requests in ([], [b""])

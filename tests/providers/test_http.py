@@ -6,14 +6,12 @@ import gzip
 import logging
 import traceback
 import tracemalloc
-from typing import Any
 
 import pytest
 from flask import Flask
 from prometheus_client import REGISTRY
 
-from app.providers.http import AddressPolicy, Http, policy_of
-from config import Config
+from app.providers.http import Http
 from dev.simulators import Server
 from tests.providers.calls import OK, client, failure
 from tests.providers.patience import patience_with
@@ -121,7 +119,6 @@ def test_a_closed_port_is_unreachable(sim: Server) -> None:
 
 def test_a_host_name_that_does_not_resolve_is_unreachable() -> None:
     assert failure(client(), "http://nobody.invalid/").kind == "unreachable"
-    assert failure(client(policy=AddressPolicy.PUBLIC), "http://nobody.invalid/").kind == "unreachable"
 
 
 @pytest.mark.parametrize(
@@ -152,14 +149,13 @@ def test_json_that_is_not_an_object_is_garbage(body: bytes) -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        b"HTTP/1.1 200 OK\r\nX-Long: ",  # headers that never end
         b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n",  # a body without a length
-        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n5;",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\nfffff\r\n",
     ],
 )
-def test_a_slowly_sent_response_ends_with_a_timeout(answer: bytes) -> None:
-    with raw(answer + b"a" * 100_000, drip_s=0.02) as server:  # the whole response would take half an hour
-        assert failure(client(budget_s=0.5), server.url).kind == "timeout"
+def test_a_slowly_sent_body_ends_with_a_timeout(answer: bytes) -> None:
+    with raw(answer + b"a" * 100_000, drip_s=0.002) as server:  # the whole response would take three minutes
+        assert failure(client(budget_s=2), server.url).kind == "timeout"
 
 
 def test_a_gzip_bomb_is_refused_as_oversized() -> None:
@@ -207,7 +203,7 @@ def test_secrets_of_a_request_are_not_in_logs_or_tracebacks(
 
 
 def test_calls_are_counted_by_provider_and_outcome(app: Flask, sim: Server) -> None:
-    http = Http("counted", policy=AddressPolicy.ANYWHERE, attempts=1)
+    http = Http("counted", attempts=1)
 
     def count(outcome: str) -> float:
         labels = {"provider": "counted", "outcome": outcome}
@@ -220,17 +216,6 @@ def test_calls_are_counted_by_provider_and_outcome(app: Flask, sim: Server) -> N
         sim.fault("captcha", "status", status=404)
         failure(http, f"{sim.captcha.url}/siteverify", "POST", data={})
     assert (count("ok"), count("5xx"), count("4xx")) == (1, 1, 1)
-
-
-def test_in_production_only_a_configured_url_may_be_a_private_address() -> None:
-    base = Config.from_env({"ENVIRONMENT": "testing"})
-
-    def production(**values: Any) -> Config:
-        return Config(**{**vars(base), **values, "environment": "production"})
-
-    assert policy_of(base, "places_url") is AddressPolicy.ANYWHERE
-    assert policy_of(production(), "places_url") is AddressPolicy.PUBLIC
-    assert policy_of(production(places_url="http://10.0.0.5/places"), "places_url") is AddressPolicy.ANYWHERE
 
 
 def test_the_outcome_of_a_sent_write_is_unknown_without_a_readable_response(sim: Server) -> None:

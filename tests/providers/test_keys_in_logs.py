@@ -7,7 +7,7 @@ import logging
 from contextlib import suppress
 
 from app import create_app
-from app.providers.http import AddressPolicy, Http, ProviderError
+from app.providers.http import Http, ProviderError
 from tests.helpers.apps import config_for_tests
 from tests.providers.raw_server import raw
 
@@ -23,7 +23,7 @@ def test_a_malformed_response_header_does_not_put_the_key_in_the_log(variables: 
                 handler.setStream(stream)
         with raw(b"HTTP/1.1 200 OK\r\nA line without any colon\r\nContent-Length: 2\r\n\r\n{}") as server:
             with suppress(ProviderError):
-                Http("places", policy=AddressPolicy.ANYWHERE).get_json(f"{server.url}/nearby", {"key": "RAHASIA123"})
+                Http("places").get_json(f"{server.url}/nearby", {"key": "RAHASIA123"})
             assert server.requests
     finally:
         logging.getLogger().handlers[:] = handlers

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import socket
-
 import pytest
 
-from app.providers.http import AddressPolicy, Http
 from app.providers.ministry import Ministry, UrlNotAllowed
-from app.providers.responses import ProviderError
 from config import Config
 from tests.providers.hostile_addresses import HOST, HOSTILE
 
@@ -40,20 +36,3 @@ def test_plain_http_is_allowed_only_for_the_origin_of_the_article_source() -> No
     for url in ("http://other.example:9/x", "http://127.0.0.1:10/x", "http://127.0.0.1/x", "https://other.example/x"):
         with pytest.raises(UrlNotAllowed):
             ministry.allowed(url)
-
-
-@pytest.mark.parametrize(
-    "address", ["10.0.0.1", "127.0.0.1", "169.254.169.254", "::1", "::ffff:10.0.0.1", "100.64.0.1"]
-)
-def test_an_allowed_host_that_resolves_to_a_private_address_is_refused(
-    monkeypatch: pytest.MonkeyPatch, address: str
-) -> None:
-    def resolve(*_: object, **__: object) -> list[tuple[int, int, int, str, tuple[str, int]]]:
-        supervisor = socket.AF_INET6 if ":" in address else socket.AF_INET
-        return [(supervisor, socket.SOCK_STREAM, 6, "", (address, 443))]
-
-    monkeypatch.setattr(socket, "getaddrinfo", resolve)
-    ministry = Ministry(f"https://{HOST}/artikel", (), Http("ministry", policy=AddressPolicy.PUBLIC))
-    with pytest.raises(ProviderError) as caught:
-        ministry.article(f"https://{HOST}/mengenal-diabetes")
-    assert (caught.value.kind, caught.value.permanent) == ("refused", True)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from app.providers.responses import ProviderError
-from app.providers.videos import BUDGET_S, QuotaExhausted, VideoPlatform, next_midnight, read_video, thumbnail_of
+from app.providers.videos import BUDGET_S, VideoPlatform, read_video, thumbnail_of
 from config import Config
 from dev.simulators import Server
 from dev.simulators.videos import Video
@@ -80,34 +79,12 @@ def test_search_results_keep_their_order_and_have_unescaped_titles(sim: Server, 
     assert (query["type"], query["regionCode"], query["maxResults"]) == ("video", "ID", "20")
 
 
-def test_an_exhausted_quota_is_reported_with_its_reset_time(sim: Server, platform: VideoPlatform) -> None:
-    sim.videos.exhaust()
-    for read in (lambda: platform.one("hdMaxres001"), lambda: platform.channel(CHANNEL), lambda: platform.search("a")):
-        with pytest.raises(QuotaExhausted) as caught:
-            read()
-        assert caught.value.until == next_midnight(datetime.now(UTC))
-    assert len(sim.videos.calls) == 3  # one call each, without a retry
-
-
-def test_the_quota_resets_at_midnight_pacific_time_in_winter_and_summer() -> None:
-    assert next_midnight(datetime(2026, 1, 10, 7, 59, tzinfo=UTC)) == datetime(2026, 1, 10, 8, tzinfo=UTC)
-    assert next_midnight(datetime(2026, 1, 10, 8, 0, tzinfo=UTC)) == datetime(2026, 1, 11, 8, tzinfo=UTC)
-    assert next_midnight(datetime(2026, 7, 10, 8, 0, tzinfo=UTC)) == datetime(2026, 7, 11, 7, tzinfo=UTC)
-
-
-def test_a_rate_limit_error_is_retried(sim: Server, platform: VideoPlatform) -> None:
-    sim.fault("videos", "rateLimitExceeded")
-    assert platform.one("hdMaxres001") is not None
-    assert len(sim.videos.calls) == 2
-
-
-@pytest.mark.parametrize("reason", ["keyInvalid", "accessNotConfigured"])
-def test_a_refused_key_is_a_permanent_error_without_a_retry(sim: Server, platform: VideoPlatform, reason: str) -> None:
+@pytest.mark.parametrize("reason", ["keyInvalid", "accessNotConfigured", "quotaExceeded"])
+def test_a_refused_key_or_used_up_quota_is_not_retried(sim: Server, platform: VideoPlatform, reason: str) -> None:
     sim.fault("videos", reason, times=None)
     with pytest.raises(ProviderError) as caught:
         platform.one("hdMaxres001")
     assert caught.value.permanent
-    assert not isinstance(caught.value, QuotaExhausted)
     assert len(sim.videos.calls) == 1
 
 

@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db
@@ -105,19 +104,6 @@ def test_a_redirect_is_not_followed(client: Client, sim: Server, browser: dict[s
     jobs.drain("urgent")
     assert reread(row.dedupe_key).state == DeliveryState.FAILED
     assert len(sim.push.calls) == 1
-
-
-def test_a_push_to_a_private_ip_address_is_refused(client: Client, sim: Server, user_id: int, keys: str) -> None:
-    browser = sim.push.subscribe(keys)
-    subscription_id = subscribe(client, browser, user_id)
-    port = browser["endpoint"].split("//")[1].split("/")[0].partition(":")[2]
-    # Use a private address, as after DNS rebinding.
-    db.session.execute(sa.update(PushSubscription).values(endpoint=f"http://10.255.255.1:{port}/push/a"))
-    db.session.commit()
-    row = add(channel=Channel.PUSH, target=str(subscription_id), words=PAYLOAD, kind="push")
-    jobs.drain("urgent")
-    row = reread(row.dedupe_key)
-    assert (row.state, row.last_error) == (DeliveryState.FAILED, "push: refused")
 
 
 def test_an_expired_subscription_does_not_stop_pushes_to_other_browsers(

@@ -16,7 +16,7 @@ from app.core.jobs import queue
 from app.core.jobs.schedule import HEARTBEAT, HEARTBEAT_TTL_S
 from app.forum.jobs import place_pictures
 from app.notifications.models import Channel
-from app.providers.http import AddressPolicy, Http, ProviderError
+from app.providers.http import Http, ProviderError
 from dev.simulators import Server
 from tests.helpers.client import Client
 
@@ -94,7 +94,7 @@ def test_jobs_are_counted_and_reading_the_counts_moves_no_job(committed: Flask) 
 def test_a_call_of_a_provider_is_counted_in_a_request_and_logged_in_a_job(
     app: Flask, sim: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
-    http, labels = Http("contoh", policy=AddressPolicy.ANYWHERE), {"provider": "contoh", "outcome": "4xx"}
+    http, labels = Http("contoh"), {"provider": "contoh", "outcome": "4xx"}
 
     def calls() -> float:
         return REGISTRY.get_sample_value("provider_call_seconds_count", labels) or 0.0
