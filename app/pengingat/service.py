@@ -181,6 +181,7 @@ def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) 
     if before != after:
         _set_schedule(pengingat, after, start, now)
         statements.void_coming(pengingat.id, now)
+        upcoming.follow_places(pengingat, now)
         done.stay(pengingat, statements.near([pengingat.id], now), now)
     elif tipe != Tipe.OBAT and start is not None:
         pengingat.first_at = start

@@ -101,6 +101,13 @@ def void_coming(reminder_id: int, now: datetime) -> None:
     void(reminder_id, _rows.due_at > now)
 
 
+def list_since(reminder_id: int, since: datetime) -> Sequence[Occurrence]:
+    """Return the occurrences that fall due after `since`, cancelled ones last."""
+    rows = sa.select(Occurrence).where(_rows.reminder_id == reminder_id, _rows.due_at > since)
+    rows = rows.order_by(_rows.state == OccurrenceState.VOID, _rows.due_at, _rows.slot)
+    return db.session.scalars(rows.execution_options(populate_existing=True)).all()
+
+
 def void_all(user_id: int) -> None:
     """Cancel the pending occurrences of all reminders of a person: set their state to `void`."""
     _update({"state": OccurrenceState.VOID}, _rows.user_id == user_id, _rows.state == OccurrenceState.PENDING)

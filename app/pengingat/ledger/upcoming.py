@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from app.core.database.session import db
 from app.notifications import outbox
 from app.notifications.models import About, Channel
 from app.pengingat.ledger import statements, tokens
 from app.pengingat.models import LATE, Occurrence, OccurrenceState, Pengingat
-from app.pengingat.timetable.schedule import NEVER, OFFSETS, Due
+from app.pengingat.timetable.schedule import DAY, NEVER, OFFSETS, Due
 from app.pengingat.timetable.tipe import Tipe
 
 #: Time ahead for which occurrences are planned.
@@ -59,6 +60,24 @@ def plan(extensions: Sequence[Extension], now: datetime) -> None:
             extension, due = planned[row.reminder_id, row.due_at, row.slot]
             drafts += deliveries(extension.pengingat, due, row)
     outbox.add_all(drafts)
+
+
+def follow_places(pengingat: Pengingat, now: datetime) -> None:
+    """Give the rows of unchanged times the slots of the new schedule, after an edit.
+
+    The slot of a dose or a session is only its place in a list. Without this, a due dose would get the amount of
+    another dose, and a dose that was taken early would get a second row.
+    """
+    if pengingat.tipe not in (Tipe.OBAT, Tipe.TERAPI):
+        return
+    rows = [row for row in statements.list_since(pengingat.id, now - DAY) if row.tipe == pengingat.tipe]
+    for moment in {row.due_at for row in rows}:
+        same = [row for row in rows if row.due_at == moment]
+        slots = {due.slot for due in pengingat.schedule.dues(moment - timedelta(seconds=1), moment)}
+        moved = (row for row in same if row.slot not in slots)
+        for row, slot in zip(moved, sorted(slots - {row.slot for row in same}), strict=False):
+            row.slot = slot
+    db.session.flush()
 
 
 def _dues(pengingat: Pengingat, after: datetime, now: datetime) -> list[Due]:
