@@ -9,14 +9,25 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.core.database.session import db
+from tests.helpers.factories import in_a_transaction
 
 
 def plan_of(statement: Any, **values: Any) -> str:
-    """Return the query plan of a statement. `values` are its parameters."""
-    connection = db.session.connection()
-    compiled = statement.compile(connection, compile_kwargs={"render_postcompile": True})
-    rows = connection.exec_driver_sql(f"EXPLAIN {compiled}", compiled.construct_params(values))
-    return "\n".join(rows.scalars())
+    """Return the query plan of a statement. `values` are its parameters. Undo what the statement changes."""
+    plans: list[str] = []
+
+    def explain(_connection: Any, cursor: Any, text: str, parameters: Any, *_: Any) -> None:
+        cursor.execute(f"EXPLAIN {text}", parameters)
+        plans.extend(line for (line,) in cursor.fetchall())
+
+    with in_a_transaction(), (connection := db.session.connection()).begin_nested() as savepoint:
+        sa.event.listen(connection, "before_cursor_execute", explain)
+        try:
+            connection.execute(statement, values).close()
+        finally:
+            sa.event.remove(connection, "before_cursor_execute", explain)
+        savepoint.rollback()
+    return "\n".join(plans)
 
 
 def analyse(*tables: str) -> None:

@@ -62,7 +62,7 @@ def person() -> int:
 
 def test_the_sweep_for_missed_doses_uses_the_index_of_open_occurrences() -> None:
     now = local_time.now()
-    plan = plan_of(missed._overdue, due_before=now - LATE, now=now)
+    plan = plan_of(sa.select(missed._overdue), due_before=now - LATE, now=now)
     assert "ix_occurrences_open" in plan
     assert "Seq Scan on occurrences" not in plan, plan
 
