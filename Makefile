@@ -66,7 +66,7 @@ migrate: $(SERVICE) ## bring the database up to date (`make run` does it by itse
 migration: $(SERVICE) ## draft the next migration from the models (m="what changes")
 	@test -n "$(m)" || { echo 'Say what changes: make migration m="add a note to users"'; exit 2; }
 	@$(PY) -m dev.command flask db migrate -m "$(m)" --rev-id \
-		$$(ls migrations/versions | tail -1 | awk '{ printf "%04d", $$1 + 1 }')
+		$$(ls migrations/versions/*.py | tail -1 | sed 's|.*/||' | awk '{ printf "%04d", $$1 + 1 }')
 
 worker: $(SERVICE) ## one more worker (QUEUE=urgent or bulk)
 	@test -f instance/development.env || test -n "$$REDIS_URL" || { echo "Nothing runs here: make run"; exit 1; }

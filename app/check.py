@@ -89,7 +89,7 @@ def findings(problems: list[str], env: Mapping[str, str]) -> Iterator[Finding]:
 
 def _words(error: Exception) -> str:
     match error:
-        case NotReadyError():
+        case NotReadyError() | migrations.OlderDatabaseError():
             return str(error)
         case AppError():
             return error.message
@@ -120,8 +120,7 @@ def _database(*_: object) -> str:
 
 
 def _migrations(*_: object) -> str:
-    if migrations.missing():
-        raise NotReadyError("Run `flask db upgrade`.")
+    migrations.check()
     if not db.session.scalar(sa.select(sa.exists(sa.select(Role.id)))):
         raise NotReadyError("Run `flask seed`.")
     return ""

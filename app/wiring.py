@@ -13,6 +13,7 @@ from app.accounts import notices as account_notices
 from app.articles import service as articles
 from app.caregivers import jobs as caregivers
 from app.caregivers import notices as caregiver_notices
+from app.core.database import migrations
 from app.core.jobs import metrics as job_metrics
 from app.core.jobs.queue import BULK, URGENT
 from app.core.jobs.schedule import Periodic
@@ -146,7 +147,7 @@ INBOUND_HANDLERS = InboundHandlers(
 HEALTH_CHECKS = {
     "database": health.check_database,
     "queue": health.check_queue,
-    "migrations": health.check_migrations,
+    "migrations": migrations.check,
     "deliveries": delivery_metrics.check_deliveries,
     "sender": sender_report.check_sender,
 }

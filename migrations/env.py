@@ -15,7 +15,7 @@ from psycopg2.errors import LockNotAvailable
 from sqlalchemy.exc import OperationalError
 
 from app.core.database.engines import MIGRATE, direct
-from app.core.database.migrations import FIRST, TOO_OLD
+from app.core.database.migrations import too_old
 from app.core.settings import settings
 
 #: Key of the advisory lock that a migrating process holds. The number has no meaning.
@@ -52,8 +52,8 @@ else:
         connection.execution_options(isolation_level="READ COMMITTED")
         revision = MigrationContext.configure(connection).get_current_revision()
         connection.rollback()
-        if revision is not None and revision < FIRST:
-            raise CommandError(TOO_OLD.format(revision=revision))
+        if sentence := too_old(revision):
+            raise CommandError(sentence)
         for tries_left in reversed(range(LOCK_TRIES)):
             context.configure(
                 connection=connection,

@@ -1,4 +1,4 @@
--- The schema at revision 0043, as `pg_dump --schema-only` writes it. Later changes are migrations of their own.
+-- The schema at revision 0062, as `pg_dump --schema-only` writes it. Later changes are migrations of their own.
 
 CREATE EXTENSION IF NOT EXISTS pg_trgm;
 
@@ -15,28 +15,26 @@ END $$;
 CREATE FUNCTION only_forget() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
-BEGIN
-    IF (NEW.id, NEW.created_at, NEW.actor_id, NEW.action, NEW.subject)
-            IS DISTINCT FROM (OLD.id, OLD.created_at, OLD.actor_id, OLD.action, OLD.subject)
-        OR (NEW.ip IS NOT NULL AND NEW.ip IS DISTINCT FROM OLD.ip)
-        OR ARRAY(SELECT jsonb_object_keys(NEW.details) ORDER BY 1)
-            <> ARRAY(SELECT jsonb_object_keys(OLD.details) ORDER BY 1)
-        OR NOT EXISTS (SELECT FROM users WHERE erasure_due_at <= now())
-    THEN
-        RAISE EXCEPTION '% is append-only', TG_TABLE_NAME USING ERRCODE = 'insufficient_privilege';
-    END IF;
-    RETURN NEW;
-END $$;
+        BEGIN
+            IF (NEW.id, NEW.created_at, NEW.actor_id, NEW.action, NEW.subject)
+                    IS DISTINCT FROM (OLD.id, OLD.created_at, OLD.actor_id, OLD.action, OLD.subject)
+                OR (NEW.ip IS DISTINCT FROM OLD.ip AND (
+                    NEW.ip IS NOT NULL
+                    OR NOT EXISTS (SELECT FROM users WHERE id = OLD.actor_id AND erasure_due_at <= now())))
+                OR (NEW.details <> OLD.details AND (
+                    NEW.details <> '{}' OR OLD.action <> 'sql' OR OLD.created_at > now() - interval '30 days'))
+            THEN
+                RAISE EXCEPTION '% is append-only', TG_TABLE_NAME USING ERRCODE = 'insufficient_privilege';
+            END IF;
+            RETURN NEW;
+        END $$;
 
 CREATE FUNCTION refuse_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
-BEGIN
-    IF TG_OP = 'UPDATE' AND current_setting('audit.forgetting', true) = 'on' THEN
-        RETURN NULL;
-    END IF;
-    RAISE EXCEPTION '% is append-only', TG_TABLE_NAME USING ERRCODE = 'insufficient_privilege';
-END $$;
+        BEGIN
+            RAISE EXCEPTION '% is append-only', TG_TABLE_NAME USING ERRCODE = 'insufficient_privilege';
+        END $$;
 
 CREATE FUNCTION tally_users() RETURNS trigger
     LANGUAGE plpgsql
@@ -72,15 +70,15 @@ CREATE TABLE access_log (
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
-COMMENT ON COLUMN access_log.user_id IS 'whose data it was';
+COMMENT ON COLUMN access_log.user_id IS 'whose data was read';
 
-COMMENT ON COLUMN access_log.actor_id IS 'who looked; null: gone, or the operator';
+COMMENT ON COLUMN access_log.actor_id IS 'who read the data; null: a deleted account, or the operator';
 
-COMMENT ON COLUMN access_log.actor_role IS 'as what they looked; null: the operator, by a command';
+COMMENT ON COLUMN access_log.actor_role IS 'role of the reader at that time; null: the operator, by a command';
 
-COMMENT ON COLUMN access_log.reason IS 'as the one who looked wrote it';
+COMMENT ON COLUMN access_log.reason IS 'reason given by the reader, unchanged';
 
-COMMENT ON COLUMN access_log.day IS 'of Jakarta, of what is noted once a day; null: noted each time';
+COMMENT ON COLUMN access_log.day IS 'date in Jakarta of an access that is recorded once a day; null: recorded every time';
 
 CREATE SEQUENCE access_log_id_seq
     START WITH 1
@@ -93,7 +91,8 @@ ALTER SEQUENCE access_log_id_seq OWNED BY access_log.id;
 
 CREATE TABLE activity_logs (
     id bigint NOT NULL,
-    event_id uuid NOT NULL,
+    stream_id text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
     log text NOT NULL,
     user_id bigint,
     event_type text,
@@ -104,22 +103,20 @@ CREATE TABLE activity_logs (
     user_ip text,
     remote_ip text,
     user_agent text,
-    extra jsonb DEFAULT '{}'::jsonb NOT NULL,
-    created_at timestamp with time zone NOT NULL
-)
-PARTITION BY RANGE (created_at);
+    extra jsonb DEFAULT '{}'::jsonb NOT NULL
+);
 
-COMMENT ON COLUMN activity_logs.event_id IS 'given when it was accepted; ingested twice, it is one row';
+COMMENT ON COLUMN activity_logs.stream_id IS 'id in the Redis stream; a record that is read twice stays one row';
 
-COMMENT ON COLUMN activity_logs.log IS 'user or admin: the route that it came by';
+COMMENT ON COLUMN activity_logs.created_at IS 'when the service accepted the record';
 
-COMMENT ON COLUMN activity_logs.user_id IS 'of the token, where a good one was sent';
+COMMENT ON COLUMN activity_logs.log IS 'user or admin: the route that received the record';
 
-COMMENT ON COLUMN activity_logs.user_ip IS 'as the client says';
+COMMENT ON COLUMN activity_logs.user_id IS 'user of the access token; null without a valid token';
 
-COMMENT ON COLUMN activity_logs.remote_ip IS 'as we saw it';
+COMMENT ON COLUMN activity_logs.user_ip IS 'IP address that the client sent';
 
-COMMENT ON COLUMN activity_logs.created_at IS 'when it was accepted';
+COMMENT ON COLUMN activity_logs.remote_ip IS 'IP address that the service saw';
 
 CREATE SEQUENCE activity_logs_id_seq
     START WITH 1
@@ -166,9 +163,9 @@ CREATE TABLE audit_entries (
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
-COMMENT ON COLUMN audit_entries.actor_id IS 'who did it; null: the operator, by a command. No foreign key: the row outlives the person';
+COMMENT ON COLUMN audit_entries.actor_id IS 'who acted; null: the operator, by a command. No foreign key: the account may be deleted later';
 
-COMMENT ON COLUMN audit_entries.subject IS 'what it was done to, as in user:12 or export:users';
+COMMENT ON COLUMN audit_entries.subject IS 'the object of the action, for example user:12 or export:users';
 
 CREATE SEQUENCE audit_entries_id_seq
     START WITH 1
@@ -194,37 +191,36 @@ CREATE TABLE broadcast_pace (
     budget integer
 );
 
-COMMENT ON COLUMN broadcast_pace.pause_reason IS 'why they paused by themselves';
+COMMENT ON COLUMN broadcast_pace.pause_reason IS 'why the service paused broadcasts automatically';
 
-COMMENT ON COLUMN broadcast_pace.resumed_at IS 'what happened before speaks for no pause any more';
+COMMENT ON COLUMN broadcast_pace.resumed_at IS 'events before this time no longer cause an automatic pause';
 
-COMMENT ON COLUMN broadcast_pace.budget IS 'messages that may leave until this is counted anew, within a minute; null: any number';
+COMMENT ON COLUMN broadcast_pace.budget IS 'messages that may be sent until the next count, at most a minute later; null: unlimited';
 
 CREATE TABLE broadcasts (
     id bigint NOT NULL,
     kind text NOT NULL,
-    subject text NOT NULL,
-    text text NOT NULL,
     preference_tag text,
     except_user_id bigint,
     starts_at timestamp with time zone NOT NULL,
     state text DEFAULT 'open'::text NOT NULL,
     cursor bigint DEFAULT 0 NOT NULL,
     recipients bigint DEFAULT 0 NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    about_id bigint NOT NULL
 );
 
-COMMENT ON COLUMN broadcasts.kind IS 'forum_thread, article or video';
+COMMENT ON COLUMN broadcasts.kind IS 'type of the object in about_id: forum_thread, article or video';
 
-COMMENT ON COLUMN broadcasts.subject IS 'what it tells of, as in forum_thread:5; announced once';
+COMMENT ON COLUMN broadcasts.preference_tag IS 'only people with this preference tag receive it; null: everybody';
 
-COMMENT ON COLUMN broadcasts.preference_tag IS 'only people with this preference; null: everybody';
+COMMENT ON COLUMN broadcasts.except_user_id IS 'the author, who does not receive it';
 
-COMMENT ON COLUMN broadcasts.except_user_id IS 'who wrote it';
+COMMENT ON COLUMN broadcasts.starts_at IS 'start of the broadcast, including the random delay';
 
-COMMENT ON COLUMN broadcasts.starts_at IS 'after the random delay';
+COMMENT ON COLUMN broadcasts.cursor IS 'id of the last user of the latest page; the next page starts after this user';
 
-COMMENT ON COLUMN broadcasts.cursor IS 'the last user that a page has reached';
+COMMENT ON COLUMN broadcasts.about_id IS 'the announced object; each object is announced once';
 
 CREATE SEQUENCE broadcasts_id_seq
     START WITH 1
@@ -246,7 +242,7 @@ CREATE TABLE bulk_accesses (
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
-COMMENT ON COLUMN bulk_accesses.day IS 'of Jakarta';
+COMMENT ON COLUMN bulk_accesses.day IS 'date in Jakarta';
 
 CREATE SEQUENCE bulk_accesses_id_seq
     START WITH 1
@@ -268,9 +264,9 @@ CREATE TABLE caregiver_alerts (
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
-COMMENT ON COLUMN caregiver_alerts.due_at IS 'when it leaves, unless it must wait longer then';
+COMMENT ON COLUMN caregiver_alerts.due_at IS 'earliest time to send the alert';
 
-COMMENT ON COLUMN caregiver_alerts.told_at IS 'when it went into the outbox; those of one moment together';
+COMMENT ON COLUMN caregiver_alerts.told_at IS 'when the alert was put into the outbox; alerts with the same time are in one message';
 
 CREATE SEQUENCE caregiver_alerts_id_seq
     START WITH 1
@@ -280,6 +276,12 @@ CREATE SEQUENCE caregiver_alerts_id_seq
     CACHE 1;
 
 ALTER SEQUENCE caregiver_alerts_id_seq OWNED BY caregiver_alerts.id;
+
+CREATE TABLE caregiver_cuts (
+    patient_id bigint NOT NULL,
+    caregiver_id bigint NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
 
 CREATE TABLE caregiver_links (
     id bigint NOT NULL,
@@ -312,9 +314,9 @@ CREATE TABLE consents (
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
-COMMENT ON COLUMN consents.version IS 'of the text that was agreed to';
+COMMENT ON COLUMN consents.version IS 'version of the consent text that the person agreed to';
 
-COMMENT ON COLUMN consents.ended_at IS 'null: it still holds';
+COMMENT ON COLUMN consents.ended_at IS 'when a later answer replaced this answer; null: still valid';
 
 CREATE SEQUENCE consents_id_seq
     START WITH 1
@@ -329,10 +331,11 @@ CREATE TABLE crisis_phrases (
     id bigint NOT NULL,
     phrase text NOT NULL,
     words text NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    kind text DEFAULT 'crisis'::text NOT NULL
 );
 
-COMMENT ON COLUMN crisis_phrases.words IS 'the phrase in the one spelling that posts are compared in';
+COMMENT ON COLUMN crisis_phrases.words IS 'the phrase, normalised as posts are before they are compared with it';
 
 CREATE SEQUENCE crisis_phrases_id_seq
     START WITH 1
@@ -354,13 +357,13 @@ CREATE TABLE data_exports (
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
-COMMENT ON COLUMN data_exports.day IS 'of Jakarta: a person may ask once a day';
+COMMENT ON COLUMN data_exports.day IS 'date of the request in Jakarta; a person may request one export a day';
 
-COMMENT ON COLUMN data_exports.file IS 'name in the room of exports, also before it is there';
+COMMENT ON COLUMN data_exports.file IS 'name in the storage area of exports, reserved before the file exists';
 
-COMMENT ON COLUMN data_exports.next_try_at IS 'when the sweep enqueues it, unless it is ready by then';
+COMMENT ON COLUMN data_exports.next_try_at IS 'when the sweep enqueues the export job if the file is not ready';
 
-COMMENT ON COLUMN data_exports.ready_at IS 'since when the file can be fetched';
+COMMENT ON COLUMN data_exports.ready_at IS 'when the file became ready for download';
 
 CREATE SEQUENCE data_exports_id_seq
     START WITH 1
@@ -377,10 +380,9 @@ CREATE TABLE deliveries (
     queue text NOT NULL,
     channel text NOT NULL,
     kind text NOT NULL,
-    subject text,
     user_id bigint,
     target text,
-    payload jsonb NOT NULL,
+    payload jsonb DEFAULT '{}'::jsonb NOT NULL,
     due_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     state text DEFAULT 'pending'::text NOT NULL,
@@ -397,39 +399,49 @@ CREATE TABLE deliveries (
     receipt text,
     receipt_at timestamp with time zone,
     receipt_code text,
-    provider_state_ref text
+    provider_state_ref text,
+    about_type text,
+    about_id bigint,
+    sealed text,
+    said jsonb
 )
 WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
 
-COMMENT ON COLUMN deliveries.dedupe_key IS 'one effect, one key, however often it is added';
+COMMENT ON COLUMN deliveries.dedupe_key IS 'unique for one effect, so that a repeated insert adds nothing';
 
-COMMENT ON COLUMN deliveries.queue IS 'urgent or bulk: whose drain sends it';
+COMMENT ON COLUMN deliveries.queue IS 'urgent or bulk: the RQ queue whose worker sends it';
 
-COMMENT ON COLUMN deliveries.kind IS 'what it is about: password_reset, reminder, broadcast, ...';
+COMMENT ON COLUMN deliveries.kind IS 'kind of message: password_reset, reminder, broadcast, ...';
 
-COMMENT ON COLUMN deliveries.subject IS 'what it belongs to and is cancelled with';
+COMMENT ON COLUMN deliveries.target IS 'E.164 number or push subscription id; null: chosen when it is sent';
 
-COMMENT ON COLUMN deliveries.target IS 'E.164 number or subscription id; null: wherever the person is reached when it is sent';
+COMMENT ON COLUMN deliveries.payload IS 'small values for the template; never a person''s own text';
 
-COMMENT ON COLUMN deliveries.payload IS 'emptied in production once settled';
+COMMENT ON COLUMN deliveries.expires_at IS 'a delivery that is not sent by this time becomes missed';
 
-COMMENT ON COLUMN deliveries.expires_at IS 'not sent by then, it is missed';
+COMMENT ON COLUMN deliveries.deaths IS 'attempts whose worker stopped before it stored an outcome';
 
-COMMENT ON COLUMN deliveries.deaths IS 'attempts whose worker was never heard of again';
+COMMENT ON COLUMN deliveries.next_try_at IS 'no worker claims the delivery before this time; for a claimed delivery, the end of the lease';
 
-COMMENT ON COLUMN deliveries.next_try_at IS 'nobody touches it before; the end of a claim''s lease';
+COMMENT ON COLUMN deliveries.unknowns IS 'provider calls with an unknown outcome, including a call in progress';
 
-COMMENT ON COLUMN deliveries.unknowns IS 'calls that may have reached the provider and whose outcome nobody knows, the present one included';
+COMMENT ON COLUMN deliveries.occurrence_id IS 'the occurrence of a reminder. No foreign key: occurrences are kept much longer than deliveries';
 
-COMMENT ON COLUMN deliveries.occurrence_id IS 'of a reminder: the row of its ledger. No foreign key: the ledger is kept far longer than a delivery';
+COMMENT ON COLUMN deliveries.receipt IS 'accepted, sent, failed, delivered or read: the most advanced status from the provider';
 
-COMMENT ON COLUMN deliveries.receipt IS 'accepted, sent, failed, delivered or read: the furthest that the provider told';
+COMMENT ON COLUMN deliveries.receipt_at IS 'time of the receipt, from the provider''s clock';
 
-COMMENT ON COLUMN deliveries.receipt_at IS 'the provider''s own time of it';
+COMMENT ON COLUMN deliveries.receipt_code IS 'the provider''s error code of a failed receipt';
 
-COMMENT ON COLUMN deliveries.receipt_code IS 'why it failed, in the provider''s code';
+COMMENT ON COLUMN deliveries.provider_state_ref IS 'message id in later receipts; null: the same as provider_ref';
 
-COMMENT ON COLUMN deliveries.provider_state_ref IS 'by which later receipts name the message; provider_ref when null';
+COMMENT ON COLUMN deliveries.about_type IS 'type of the object in about_id: reminder, patient, forum_thread, ...';
+
+COMMENT ON COLUMN deliveries.about_id IS 'the object that the message is about; the delivery is cancelled with this object';
+
+COMMENT ON COLUMN deliveries.sealed IS 'encrypted text that cannot be rendered again, such as a reset link; deleted with the final state';
+
+COMMENT ON COLUMN deliveries.said IS 'the text that was sent; stored in development only';
 
 CREATE SEQUENCE deliveries_id_seq
     START WITH 1
@@ -471,10 +483,11 @@ CREATE TABLE emergency_numbers (
     province text NOT NULL,
     phone text NOT NULL,
     title text,
-    url text
+    url text,
+    kind text DEFAULT 'other'::text NOT NULL
 );
 
-COMMENT ON COLUMN emergency_numbers.url IS 'where the same help is found on the web';
+COMMENT ON COLUMN emergency_numbers.url IS 'web page that offers the same help';
 
 CREATE SEQUENCE emergency_numbers_id_seq
     START WITH 1
@@ -498,16 +511,32 @@ CREATE TABLE faskes (
     source text DEFAULT 'db'::text NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT ck_faskes_position CHECK (lat BETWEEN -90 AND 90 AND lng BETWEEN -180 AND 180),
+    CONSTRAINT ck_faskes_position CHECK ((((lat >= ('-90'::integer)::double precision) AND (lat <= (90)::double precision)) AND ((lng >= ('-180'::integer)::double precision) AND (lng <= (180)::double precision)))),
     CONSTRAINT ck_faskes_source CHECK ((source = ANY (ARRAY['db'::text, 'places'::text])))
 );
 
-COMMENT ON COLUMN faskes.id IS 'the places provider''s identifier, or one of ours';
+COMMENT ON COLUMN faskes.id IS 'identifier of the places provider, or one made by this service';
 
 CREATE TABLE forum_blocks (
     user_id bigint NOT NULL,
     blocked_id bigint NOT NULL,
-    use_pseudonym boolean NOT NULL
+    use_pseudonym boolean NOT NULL,
+    id bigint NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    shown_as text
+);
+
+COMMENT ON COLUMN forum_blocks.id IS 'names the block in the list of own blocks, because blocked_id could reveal who uses a pseudonym';
+
+COMMENT ON COLUMN forum_blocks.shown_as IS 'the author name that the post showed; null: blocked before this column existed';
+
+ALTER TABLE forum_blocks ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME forum_blocks_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 
 CREATE TABLE forum_cases (
@@ -525,22 +554,28 @@ CREATE TABLE forum_cases (
     title text,
     content text,
     use_pseudonym boolean,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    is_crisis boolean DEFAULT false NOT NULL,
+    hidden_by text
 );
 
-COMMENT ON COLUMN forum_cases.thread_id IS 'the post, or the thread that it replies to. No foreign key: the case outlives the post';
+COMMENT ON COLUMN forum_cases.thread_id IS 'the reported thread, or the thread of the reported reply. No foreign key: the post may be deleted first';
 
-COMMENT ON COLUMN forum_cases.reply_id IS 'null: it is about the thread itself';
+COMMENT ON COLUMN forum_cases.reply_id IS 'the reported reply; null: the case is about the thread itself';
 
-COMMENT ON COLUMN forum_cases.is_urgent IS 'somebody may be in danger';
+COMMENT ON COLUMN forum_cases.is_urgent IS 'true if somebody may be in danger';
 
-COMMENT ON COLUMN forum_cases.reason IS 'of the latest decision';
+COMMENT ON COLUMN forum_cases.reason IS 'the moderator''s reason for the latest decision';
 
-COMMENT ON COLUMN forum_cases.appeal IS 'what the author says against it';
+COMMENT ON COLUMN forum_cases.appeal IS 'text of the author''s appeal';
 
-COMMENT ON COLUMN forum_cases.unmasked_at IS 'when the author''s pseudonym was lifted';
+COMMENT ON COLUMN forum_cases.unmasked_at IS 'when a moderator revealed the author behind the pseudonym';
 
-COMMENT ON COLUMN forum_cases.title IS 'as it was when a moderator deleted the post; so are the next two';
+COMMENT ON COLUMN forum_cases.title IS 'title, content and use_pseudonym are copies from when a moderator deleted the post';
+
+COMMENT ON COLUMN forum_cases.is_crisis IS 'true if the author was shown crisis help; reports never hide such a post';
+
+COMMENT ON COLUMN forum_cases.hidden_by IS 'reports or moderator, while the post is hidden; null while it is visible';
 
 CREATE SEQUENCE forum_cases_id_seq
     START WITH 1
@@ -558,9 +593,9 @@ CREATE TABLE forum_categories (
     threads_count integer DEFAULT 0 NOT NULL
 );
 
-COMMENT ON COLUMN forum_categories.preference_tag IS 'broadcasts of its threads go to people with this tag; null: to all';
+COMMENT ON COLUMN forum_categories.preference_tag IS 'broadcasts about its threads go to people with this preference tag; null: to all';
 
-COMMENT ON COLUMN forum_categories.threads_count IS 'hidden ones do not count';
+COMMENT ON COLUMN forum_categories.threads_count IS 'visible threads; hidden threads do not count';
 
 CREATE SEQUENCE forum_categories_id_seq
     START WITH 1
@@ -586,12 +621,13 @@ CREATE TABLE forum_replies (
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     hidden_reason text,
+    image_is_held boolean DEFAULT false NOT NULL,
     CONSTRAINT ck_forum_replies_depth CHECK (((depth >= 1) AND (depth <= 20))),
     CONSTRAINT ck_forum_replies_stub CHECK ((is_deleted = (content IS NULL)))
 )
 WITH (fillfactor='90');
 
-COMMENT ON COLUMN forum_replies.depth IS '1 for a reply to the thread itself';
+COMMENT ON COLUMN forum_replies.depth IS 'levels below the thread; 1 for a reply to the thread itself';
 
 COMMENT ON COLUMN forum_replies.user_id IS 'the author; null on a stub';
 
@@ -599,9 +635,11 @@ COMMENT ON COLUMN forum_replies.content IS 'null on a stub';
 
 COMMENT ON COLUMN forum_replies.image IS 'name in the media store';
 
-COMMENT ON COLUMN forum_replies.is_deleted IS 'a stub, which holds the replies below it';
+COMMENT ON COLUMN forum_replies.is_deleted IS 'true for a stub: a deleted reply that stays because it has replies';
 
-COMMENT ON COLUMN forum_replies.hidden_reason IS 'why a moderator hid it; null: everybody sees it';
+COMMENT ON COLUMN forum_replies.hidden_reason IS 'why it is hidden; null: everybody sees it';
+
+COMMENT ON COLUMN forum_replies.image_is_held IS 'the picture waits until a moderator has seen the post';
 
 CREATE SEQUENCE forum_replies_id_seq
     START WITH 1
@@ -619,14 +657,24 @@ CREATE TABLE forum_reply_marks (
     is_saved boolean DEFAULT false NOT NULL
 );
 
+CREATE TABLE forum_reply_notices (
+    user_id bigint NOT NULL,
+    by_alias boolean NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    first_id bigint NOT NULL
+);
+
 CREATE TABLE forum_reports (
     id bigint NOT NULL,
     case_id bigint NOT NULL,
     reporter_id bigint,
     reason text NOT NULL,
     note text,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    kept_at timestamp with time zone
 );
+
+COMMENT ON COLUMN forum_reports.kept_at IS 'when a moderator decided to keep the post and so rejected the report';
 
 CREATE SEQUENCE forum_reports_id_seq
     START WITH 1
@@ -659,21 +707,24 @@ CREATE TABLE forum_threads (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     notice_due_at timestamp with time zone,
     notice_reply_id bigint,
-    hidden_reason text
+    hidden_reason text,
+    image_is_held boolean DEFAULT false NOT NULL
 )
 WITH (fillfactor='90');
 
-COMMENT ON COLUMN forum_threads.user_id IS 'the author; null once their account is gone';
+COMMENT ON COLUMN forum_threads.user_id IS 'the author; null after the author''s account was deleted';
 
 COMMENT ON COLUMN forum_threads.image IS 'name in the media store';
 
-COMMENT ON COLUMN forum_threads.replies_count IS 'neither stubs of deleted replies nor hidden ones count';
+COMMENT ON COLUMN forum_threads.replies_count IS 'visible replies; hidden replies and stubs of deleted replies do not count';
 
-COMMENT ON COLUMN forum_threads.notice_due_at IS 'of the latest message to the author about replies';
+COMMENT ON COLUMN forum_threads.notice_due_at IS 'unused; forum_reply_notices stores this for each person';
 
-COMMENT ON COLUMN forum_threads.notice_reply_id IS 'the first reply that this message tells of';
+COMMENT ON COLUMN forum_threads.notice_reply_id IS 'unused; forum_reply_notices stores this for each person';
 
-COMMENT ON COLUMN forum_threads.hidden_reason IS 'why a moderator hid it; null: everybody sees it';
+COMMENT ON COLUMN forum_threads.hidden_reason IS 'why it is hidden; null: everybody sees it';
+
+COMMENT ON COLUMN forum_threads.image_is_held IS 'the picture waits until a moderator has seen the post';
 
 CREATE SEQUENCE forum_threads_id_seq
     START WITH 1
@@ -683,6 +734,18 @@ CREATE SEQUENCE forum_threads_id_seq
     CACHE 1;
 
 ALTER SEQUENCE forum_threads_id_seq OWNED BY forum_threads.id;
+
+CREATE TABLE handovers (
+    user_id bigint NOT NULL,
+    session_id uuid,
+    code_hash text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON COLUMN handovers.user_id IS 'the dependent';
+
+COMMENT ON COLUMN handovers.session_id IS 'the session that created the row; its end deletes the row. null: no session is known';
 
 CREATE TABLE idempotency_keys (
     user_id bigint NOT NULL,
@@ -694,9 +757,9 @@ CREATE TABLE idempotency_keys (
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
-COMMENT ON COLUMN idempotency_keys.fingerprint IS 'SHA-256 of what was asked';
+COMMENT ON COLUMN idempotency_keys.fingerprint IS 'SHA-256 of the request, to detect a key that is reused for another request';
 
-COMMENT ON COLUMN idempotency_keys.status IS 'null while the create is under way';
+COMMENT ON COLUMN idempotency_keys.status IS 'HTTP status of the stored response; null while the first request is still running';
 
 CREATE TABLE inbound (
     id bigint NOT NULL,
@@ -713,17 +776,17 @@ CREATE TABLE inbound (
     CONSTRAINT ck_inbound_text_is_short CHECK ((length(text) <= 1000))
 );
 
-COMMENT ON COLUMN inbound.event_key IS 'one event, one key, however often it is told';
+COMMENT ON COLUMN inbound.event_key IS 'unique for one event, so that a repeated webhook call adds nothing';
 
-COMMENT ON COLUMN inbound.phone IS 'E.164: who wrote, or whom a receipt is about';
+COMMENT ON COLUMN inbound.phone IS 'E.164 number of the sender, or of the recipient whom a receipt is about';
 
-COMMENT ON COLUMN inbound.text IS 'what a person wrote; emptied after 30 days';
+COMMENT ON COLUMN inbound.text IS 'text of the person''s message; deleted after 30 days';
 
-COMMENT ON COLUMN inbound.ref IS 'the provider''s name of the message that it is about';
+COMMENT ON COLUMN inbound.ref IS 'the provider''s id of the message that the event is about';
 
-COMMENT ON COLUMN inbound.payload IS 'what else its handler needs; no text of a person';
+COMMENT ON COLUMN inbound.payload IS 'other values for the handler; never a person''s own text';
 
-COMMENT ON COLUMN inbound.outcome IS 'what was done; ''answered:...'' when we wrote back';
+COMMENT ON COLUMN inbound.outcome IS 'what the handler did; ''answered:...'' if the service replied';
 
 CREATE SEQUENCE inbound_id_seq
     START WITH 1
@@ -744,9 +807,9 @@ CREATE TABLE invitations (
     session_id uuid
 );
 
-COMMENT ON COLUMN invitations.scopes IS 'what the caregiver will be allowed';
+COMMENT ON COLUMN invitations.scopes IS 'what the caregiver will be allowed to do: alerts, history, manage';
 
-COMMENT ON COLUMN invitations.session_id IS 'the session that made the row, and whose end deletes it; null: no session did, or it was not noted';
+COMMENT ON COLUMN invitations.session_id IS 'the session that created the row; its end deletes the row. null: no session is known';
 
 CREATE SEQUENCE invitations_id_seq
     START WITH 1
@@ -815,7 +878,7 @@ CREATE TABLE notification_settings (
     CONSTRAINT ck_notification_settings_quiet_hours_have_two_ends CHECK (((quiet_start IS NULL) = (quiet_end IS NULL)))
 );
 
-COMMENT ON COLUMN notification_settings.quiet_start IS 'in the person''s zone; may lie after quiet_end';
+COMMENT ON COLUMN notification_settings.quiet_start IS 'local time of the person; later than quiet_end if the quiet hours include midnight';
 
 CREATE TABLE occurrence_days (
     id bigint NOT NULL,
@@ -860,24 +923,30 @@ CREATE TABLE occurrences (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     taken double precision,
     shared_links text[],
-    alerts_due boolean DEFAULT false NOT NULL
+    timezone text,
+    undone_at timestamp with time zone,
+    recorded_at timestamp with time zone
 );
 
-COMMENT ON COLUMN occurrences.slot IS 'which dose, meal, session or offset';
+COMMENT ON COLUMN occurrences.slot IS 'the dose, meal, session or lead time of the schedule';
 
-COMMENT ON COLUMN occurrences.due_at IS 'when the reminder leaves; of a visit, the notice';
+COMMENT ON COLUMN occurrences.due_at IS 'when the reminder is sent; for a visit, when the notice is sent';
 
-COMMENT ON COLUMN occurrences.day IS 'of due_at, in the reminder''s zone';
+COMMENT ON COLUMN occurrences.day IS 'date of due_at in the reminder''s time zone';
 
-COMMENT ON COLUMN occurrences.undelivered IS 'no channel got it out: our failure, known when it is missed';
+COMMENT ON COLUMN occurrences.undelivered IS 'true if no channel delivered the reminder; set when the occurrence becomes missed';
 
-COMMENT ON COLUMN occurrences.link_hash IS 'SHA-256 of the token in the message''s link';
+COMMENT ON COLUMN occurrences.link_hash IS 'SHA-256 of the token in the link of its own message';
 
-COMMENT ON COLUMN occurrences.taken IS 'of a dose that is done: how much went out of the stock';
+COMMENT ON COLUMN occurrences.taken IS 'amount taken out of the stock for a dose that is done';
 
-COMMENT ON COLUMN occurrences.shared_links IS 'SHA-256 of the tokens in the links, not its own, of messages that told of it beside others';
+COMMENT ON COLUMN occurrences.shared_links IS 'SHA-256 of the tokens in the links of messages that list several occurrences';
 
-COMMENT ON COLUMN occurrences.alerts_due IS 'missed, and the caregivers who may hear of it have no alert yet';
+COMMENT ON COLUMN occurrences.timezone IS 'time zone of the date in day; null: stored before this column existed';
+
+COMMENT ON COLUMN occurrences.undone_at IS 'when the latest answer was undone; answers given before this time are ignored';
+
+COMMENT ON COLUMN occurrences.recorded_at IS 'when the latest answer came, after answered_at if it was given offline; null: at answered_at';
 
 CREATE SEQUENCE occurrences_id_seq
     START WITH 1
@@ -891,13 +960,10 @@ ALTER SEQUENCE occurrences_id_seq OWNED BY occurrences.id;
 CREATE TABLE own_pictures (
     name text NOT NULL,
     user_id bigint NOT NULL,
-    bytes integer NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
-COMMENT ON COLUMN own_pictures.name IS 'in the media store';
-
-COMMENT ON COLUMN own_pictures.bytes IS 'as stored';
+COMMENT ON COLUMN own_pictures.name IS 'name in the media store';
 
 CREATE TABLE password_resets (
     user_id bigint NOT NULL,
@@ -907,26 +973,52 @@ CREATE TABLE password_resets (
 
 COMMENT ON COLUMN password_resets.token_hash IS 'SHA-256 of the code in the link';
 
+CREATE TABLE phone_moves (
+    phone text NOT NULL,
+    nomor_hp text NOT NULL,
+    from_user_id bigint NOT NULL,
+    to_user_id bigint,
+    verified_at timestamp with time zone,
+    nomor_hp_before text,
+    moved_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON COLUMN phone_moves.phone IS 'the number that moved, in E.164';
+
+COMMENT ON COLUMN phone_moves.nomor_hp IS 'the number as the former owner had sent it';
+
+COMMENT ON COLUMN phone_moves.to_user_id IS 'the new owner; null: the move was undone';
+
+COMMENT ON COLUMN phone_moves.verified_at IS 'phone_verified_at of the former owner';
+
+COMMENT ON COLUMN phone_moves.nomor_hp_before IS 'the number that the new owner had before the move';
+
 CREATE TABLE phone_numbers (
     phone text NOT NULL,
     last_inbound_at timestamp with time zone,
     refused_at timestamp with time zone,
     probed_at timestamp with time zone,
     wrong_at timestamp with time zone,
-    silent_at timestamp with time zone
+    wrong_codes smallint DEFAULT 0 NOT NULL,
+    stopped_at timestamp with time zone,
+    used_at timestamp with time zone
 );
 
 COMMENT ON COLUMN phone_numbers.phone IS 'E.164';
 
-COMMENT ON COLUMN phone_numbers.last_inbound_at IS 'when its owner last wrote to us';
+COMMENT ON COLUMN phone_numbers.last_inbound_at IS 'when the owner last wrote to the service';
 
-COMMENT ON COLUMN phone_numbers.refused_at IS 'since when the provider has been saying that nobody is there; null: it does not, or somebody was since';
+COMMENT ON COLUMN phone_numbers.refused_at IS 'since when the provider reports the number as unreachable; null: not reported, or reached since';
 
-COMMENT ON COLUMN phone_numbers.probed_at IS 'when one message was tried on a number that counts as invalid; it is tried once';
+COMMENT ON COLUMN phone_numbers.probed_at IS 'when the single trial message was sent to a number that counts as invalid';
 
-COMMENT ON COLUMN phone_numbers.wrong_at IS 'when somebody there said that the number is not the person''s';
+COMMENT ON COLUMN phone_numbers.wrong_at IS 'when its owner replied that the number does not belong to the addressed person';
 
-COMMENT ON COLUMN phone_numbers.silent_at IS 'since when messages have been accepted and none arrived, while those of others did';
+COMMENT ON COLUMN phone_numbers.wrong_codes IS 'verification codes sent to the number since wrong_at';
+
+COMMENT ON COLUMN phone_numbers.stopped_at IS 'when its owner stopped reminders before a proof of the number; null: not stopped, or ended by MULAI';
+
+COMMENT ON COLUMN phone_numbers.used_at IS 'date on which its owner last replied or received a message other than a verification code';
 
 CREATE TABLE phone_verifications (
     user_id bigint NOT NULL,
@@ -937,14 +1029,17 @@ CREATE TABLE phone_verifications (
     tries integer DEFAULT 0 NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    session_id uuid
+    session_id uuid,
+    asked_at timestamp with time zone
 );
 
-COMMENT ON COLUMN phone_verifications.nomor_hp IS 'as sent';
+COMMENT ON COLUMN phone_verifications.nomor_hp IS 'the phone number as the client sent it';
 
 COMMENT ON COLUMN phone_verifications.phone IS 'nomor_hp in E.164';
 
-COMMENT ON COLUMN phone_verifications.session_id IS 'the session that made the row, and whose end deletes it; null: no session did, or it was not noted';
+COMMENT ON COLUMN phone_verifications.session_id IS 'the session that created the row; its end deletes the row. null: no session is known';
+
+COMMENT ON COLUMN phone_verifications.asked_at IS 'when the proven number was asked whether it moves to this account; null: not proven, or not asked';
 
 CREATE TABLE province_configs (
     province text NOT NULL,
@@ -952,7 +1047,7 @@ CREATE TABLE province_configs (
     updated_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
-COMMENT ON COLUMN province_configs.province IS 'a province, or `default`';
+COMMENT ON COLUMN province_configs.province IS 'name of a province, or `default`';
 
 COMMENT ON COLUMN province_configs.sections IS '[{id, enabled, order}]';
 
@@ -963,7 +1058,6 @@ CREATE TABLE push_subscriptions (
     auth text NOT NULL,
     user_id bigint,
     is_verified boolean DEFAULT false NOT NULL,
-    refusals integer DEFAULT 0 NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     session_id uuid
@@ -973,11 +1067,9 @@ COMMENT ON COLUMN push_subscriptions.p256dh IS 'the browser''s public key, base6
 
 COMMENT ON COLUMN push_subscriptions.auth IS 'the browser''s shared secret, base64url';
 
-COMMENT ON COLUMN push_subscriptions.is_verified IS 'made with the person''s own token; otherwise the person is a claim';
+COMMENT ON COLUMN push_subscriptions.is_verified IS 'true if the subscription was made with the person''s own token; false: the person is only claimed';
 
-COMMENT ON COLUMN push_subscriptions.refusals IS 'times in a row that our keys did not fit';
-
-COMMENT ON COLUMN push_subscriptions.session_id IS 'the session that made the row, and whose end deletes it; null: no session did, or it was not noted';
+COMMENT ON COLUMN push_subscriptions.session_id IS 'the session that created the row; its end deletes the row. null: no session is known';
 
 CREATE SEQUENCE push_subscriptions_id_seq
     START WITH 1
@@ -1007,23 +1099,23 @@ CREATE TABLE reminders (
     done_from timestamp with time zone
 );
 
-COMMENT ON COLUMN reminders.waktu IS 'as sent; what obat shows is the next dose';
+COMMENT ON COLUMN reminders.waktu IS 'start as the client sent it; for obat the API shows the next dose instead';
 
-COMMENT ON COLUMN reminders.timezone IS 'IANA';
+COMMENT ON COLUMN reminders.timezone IS 'IANA name of the time zone';
 
-COMMENT ON COLUMN reminders.plan IS 'the schedule in wall times, see app.pengingat.schedule';
+COMMENT ON COLUMN reminders.plan IS 'schedule in local times (app.pengingat.timetable.schedule)';
 
-COMMENT ON COLUMN reminders.active_from IS 'when the schedule was last set; nothing before is an occurrence of it';
+COMMENT ON COLUMN reminders.active_from IS 'when the schedule was last changed; occurrences start after this time';
 
-COMMENT ON COLUMN reminders.planned_until IS 'up to here the occurrences are in the outbox';
+COMMENT ON COLUMN reminders.planned_until IS 'occurrences and deliveries are stored up to this time';
 
-COMMENT ON COLUMN reminders.done_until IS 'the occurrence after the one that is done; from then on it is not done any more';
+COMMENT ON COLUMN reminders.done_until IS 'end of the period in which the reminder counts as done: time of the next occurrence';
 
-COMMENT ON COLUMN reminders.stock_check_at IS 'when it is looked at next whether a medicine runs out; null: nobody counts it';
+COMMENT ON COLUMN reminders.stock_check_at IS 'next check whether the medicine runs out; null: the stock is not counted';
 
-COMMENT ON COLUMN reminders.stock_told IS 'of how few days left the person has been told, at the least';
+COMMENT ON COLUMN reminders.stock_told IS 'smallest number of days left in the stock notices so far; null: no notice is valid any more';
 
-COMMENT ON COLUMN reminders.done_from IS 'the occurrence that was done ahead; before it, it is not done yet. null: the current one is done';
+COMMENT ON COLUMN reminders.done_from IS 'start of that period: time of an occurrence that was done early; null: the period has already begun';
 
 CREATE SEQUENCE reminders_id_seq
     START WITH 1
@@ -1069,9 +1161,9 @@ CREATE TABLE saved_videos (
     saved_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
-COMMENT ON COLUMN saved_videos.video_id IS 'the platform''s id';
+COMMENT ON COLUMN saved_videos.video_id IS 'the video platform''s id';
 
-COMMENT ON COLUMN saved_videos.thumbnail IS 'an address that the platform itself gave';
+COMMENT ON COLUMN saved_videos.thumbnail IS 'URL from the video platform';
 
 CREATE TABLE second_factors (
     user_id bigint NOT NULL,
@@ -1082,13 +1174,13 @@ CREATE TABLE second_factors (
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
-COMMENT ON COLUMN second_factors.secret IS 'encrypted as NIK are';
+COMMENT ON COLUMN second_factors.secret IS 'TOTP secret, encrypted with AES-256-GCM like a NIK';
 
-COMMENT ON COLUMN second_factors.recovery_hashes IS 'keyed hash of each code not used yet';
+COMMENT ON COLUMN second_factors.recovery_hashes IS 'keyed hashes of the unused recovery codes';
 
-COMMENT ON COLUMN second_factors.confirmed_at IS 'null: it is not asked for yet';
+COMMENT ON COLUMN second_factors.confirmed_at IS 'when the person confirmed the factor; null: logins do not ask for a code yet';
 
-COMMENT ON COLUMN second_factors.last_counter IS 'the step of the code used last';
+COMMENT ON COLUMN second_factors.last_counter IS 'TOTP time step of the last accepted code; only codes of later steps are accepted';
 
 CREATE TABLE senders (
     provider text NOT NULL,
@@ -1108,31 +1200,31 @@ CREATE TABLE senders (
     new_people integer DEFAULT 0 NOT NULL
 );
 
-COMMENT ON COLUMN senders.number IS 'of WhatsApp the phone number id, of Fonnte MESSAGING_NUMBER; empty: nobody told';
+COMMENT ON COLUMN senders.number IS 'phone number id of WhatsApp, or MESSAGING_NUMBER of Fonnte; empty: the provider did not name it';
 
-COMMENT ON COLUMN senders.reason IS 'why it is not up, in the provider''s words';
+COMMENT ON COLUMN senders.reason IS 'the provider''s explanation if the state is not up';
 
-COMMENT ON COLUMN senders.since IS 'in this state';
+COMMENT ON COLUMN senders.since IS 'when the present state began';
 
-COMMENT ON COLUMN senders.quality IS 'green, yellow or red: what recipients think of it';
+COMMENT ON COLUMN senders.quality IS 'WhatsApp''s quality rating: green, yellow or red';
 
-COMMENT ON COLUMN senders.limit_24h IS 'different people that may be written to in 24 hours; null: unlimited or unknown';
+COMMENT ON COLUMN senders.limit_24h IS 'different recipients allowed in 24 hours; null: unlimited or unknown';
 
-COMMENT ON COLUMN senders.quota IS 'messages that are paid for';
+COMMENT ON COLUMN senders.quota IS 'prepaid messages that are left';
 
-COMMENT ON COLUMN senders.checked_at IS 'when the provider last told';
+COMMENT ON COLUMN senders.checked_at IS 'when the provider last reported the state';
 
-COMMENT ON COLUMN senders.needs_trial IS 'of one that is down: only a message that is taken shows that it is over';
+COMMENT ON COLUMN senders.needs_trial IS 'of a sender that is down: whether only an accepted message can show that it is up again';
 
-COMMENT ON COLUMN senders.trial_at IS 'of one that is down: when one message may try whether it is still';
+COMMENT ON COLUMN senders.trial_at IS 'when one message may be sent to test a sender that is down';
 
-COMMENT ON COLUMN senders.held_since IS 'of a phone that is disconnected: from when on the provider may hold what it accepted';
+COMMENT ON COLUMN senders.held_since IS 'since when a disconnected phone may hold accepted messages back';
 
-COMMENT ON COLUMN senders.warmup_days IS 'good days of a number that is new; null: it is not';
+COMMENT ON COLUMN senders.warmup_days IS 'good days so far of a new number; null: not a new number';
 
-COMMENT ON COLUMN senders.warmup_on IS 'the last day on which it wrote to new people';
+COMMENT ON COLUMN senders.warmup_on IS 'last date on which the new number wrote to new recipients';
 
-COMMENT ON COLUMN senders.new_people IS 'to how many of them on that day';
+COMMENT ON COLUMN senders.new_people IS 'new recipients on the date in warmup_on';
 
 CREATE TABLE sessions (
     id uuid NOT NULL,
@@ -1141,12 +1233,17 @@ CREATE TABLE sessions (
     refresh_hash text,
     last_used_at timestamp with time zone DEFAULT now() NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    device text
+    device text,
+    expires_at timestamp with time zone DEFAULT (now() + '01:00:00'::interval) NOT NULL
 );
 
 COMMENT ON COLUMN sessions.refresh_hash IS 'SHA-256 of the refresh token';
 
-COMMENT ON COLUMN sessions.device IS 'a plain name; null: begun before names were kept';
+COMMENT ON COLUMN sessions.last_used_at IS 'time of the login or of the latest refresh';
+
+COMMENT ON COLUMN sessions.device IS 'readable name of the device; null: the session began before names were stored';
+
+COMMENT ON COLUMN sessions.expires_at IS 'set at login and refresh; shortened when the person becomes an administrator';
 
 CREATE TABLE tombstones (
     name text NOT NULL,
@@ -1154,9 +1251,9 @@ CREATE TABLE tombstones (
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
-COMMENT ON COLUMN tombstones.name IS 'a keyed hash of who it was, and the key''s name';
+COMMENT ON COLUMN tombstones.name IS 'keyed hash that identifies the erased person, with the name of the key';
 
-COMMENT ON COLUMN tombstones.posts IS 'anonymise or delete: what became of their posts';
+COMMENT ON COLUMN tombstones.posts IS 'anonymise or delete: what happened to the person''s posts';
 
 CREATE TABLE user_days (
     day date NOT NULL,
@@ -1172,7 +1269,7 @@ CREATE TABLE users (
     id bigint NOT NULL,
     username text NOT NULL,
     email text,
-    password_hash text NOT NULL,
+    password_hash text,
     nama_ktp text NOT NULL,
     nama_samaran text,
     nomor_hp text,
@@ -1192,34 +1289,40 @@ CREATE TABLE users (
     self_registered boolean DEFAULT true NOT NULL,
     phone_verified_at timestamp with time zone,
     erasure_due_at timestamp with time zone,
-    erasure_posts text
+    erasure_posts text,
+    guardian_id bigint,
+    CONSTRAINT ck_users_has_login_or_guardian CHECK (((password_hash IS NOT NULL) OR (guardian_id IS NOT NULL)))
 );
 
-COMMENT ON COLUMN users.nomor_hp IS 'as sent';
+COMMENT ON COLUMN users.password_hash IS 'null for a dependent, who cannot log in';
 
-COMMENT ON COLUMN users.phone IS 'nomor_hp in E.164; login matches it, messages go to it';
+COMMENT ON COLUMN users.nomor_hp IS 'the phone number as the client sent it';
 
-COMMENT ON COLUMN users.phone_invalid_at IS 'when the messaging provider called the number invalid; cleared when it changes';
+COMMENT ON COLUMN users.phone IS 'nomor_hp in E.164, for logins and messages';
+
+COMMENT ON COLUMN users.phone_invalid_at IS 'when the messaging provider reported the number as invalid; cleared when the number changes';
 
 COMMENT ON COLUMN users.nik IS 'AES-256-GCM, see app.identity.nik';
 
-COMMENT ON COLUMN users.preferences IS 'as sent';
+COMMENT ON COLUMN users.preferences IS 'JSON as the client sent it';
 
-COMMENT ON COLUMN users.preference_tags IS 'what broadcasts are filtered by, flattened from preferences';
+COMMENT ON COLUMN users.preference_tags IS 'preferences as a flat list, for the filter of broadcasts';
 
 COMMENT ON COLUMN users.image IS 'name in the media store';
 
-COMMENT ON COLUMN users.phone_changed_at IS 'since when the person has this number instead of another; null: it never changed';
+COMMENT ON COLUMN users.phone_changed_at IS 'when the person changed to this number; null: never changed';
 
-COMMENT ON COLUMN users.phone_before IS 'the number (E.164) before phone_changed_at; of changes within a day of each other the first''s';
+COMMENT ON COLUMN users.phone_before IS 'the previous number in E.164; of several changes within a day, the number before the first change';
 
-COMMENT ON COLUMN users.self_registered IS 'whether nobody but the person sets their password; false: added by an administrator or operator';
+COMMENT ON COLUMN users.self_registered IS 'true if the person created the account or took it over; then other administrators cannot set its password';
 
-COMMENT ON COLUMN users.phone_verified_at IS 'when the person showed that the number is theirs; null: not yet, or it has changed since';
+COMMENT ON COLUMN users.phone_verified_at IS 'when the person proved the number; null: not proven since the last change';
 
-COMMENT ON COLUMN users.erasure_due_at IS 'when everything of the person goes; until then a login takes it back. null: they stay';
+COMMENT ON COLUMN users.erasure_due_at IS 'when the account and its data are deleted, unless a login cancels the erasure; null: no erasure requested';
 
-COMMENT ON COLUMN users.erasure_posts IS 'anonymise or delete: what becomes of their posts then';
+COMMENT ON COLUMN users.erasure_posts IS 'anonymise or delete: what happens to the person''s posts at the erasure';
+
+COMMENT ON COLUMN users.guardian_id IS 'the caregiver who manages a dependent''s account (app.identity.dependents); null: not a dependent';
 
 CREATE SEQUENCE users_id_seq
     START WITH 1
@@ -1243,11 +1346,11 @@ CREATE TABLE videos (
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
-COMMENT ON COLUMN videos.video_id IS 'the platform''s id';
+COMMENT ON COLUMN videos.video_id IS 'the video platform''s id';
 
-COMMENT ON COLUMN videos.thumbnail IS 'an address that the platform itself gave';
+COMMENT ON COLUMN videos.thumbnail IS 'URL from the video platform';
 
-COMMENT ON COLUMN videos.duration IS 'ISO 8601';
+COMMENT ON COLUMN videos.duration IS 'ISO 8601 duration';
 
 CREATE SEQUENCE videos_id_seq
     START WITH 1
@@ -1318,14 +1421,11 @@ ALTER TABLE ONLY users ALTER COLUMN id SET DEFAULT nextval('users_id_seq'::regcl
 
 ALTER TABLE ONLY videos ALTER COLUMN id SET DEFAULT nextval('videos_id_seq'::regclass);
 
-ALTER TABLE ONLY activity_logs
-    ADD CONSTRAINT uq_activity_logs_event_id_created_at UNIQUE (event_id, created_at);
-
-ALTER TABLE ONLY activity_logs
-    ADD CONSTRAINT pk_activity_logs PRIMARY KEY (created_at, id);
-
 ALTER TABLE ONLY access_log
     ADD CONSTRAINT pk_access_log PRIMARY KEY (id);
+
+ALTER TABLE ONLY activity_logs
+    ADD CONSTRAINT pk_activity_logs PRIMARY KEY (id);
 
 ALTER TABLE ONLY articles
     ADD CONSTRAINT pk_articles PRIMARY KEY (id);
@@ -1347,6 +1447,9 @@ ALTER TABLE ONLY bulk_accesses
 
 ALTER TABLE ONLY caregiver_alerts
     ADD CONSTRAINT pk_caregiver_alerts PRIMARY KEY (id);
+
+ALTER TABLE ONLY caregiver_cuts
+    ADD CONSTRAINT pk_caregiver_cuts PRIMARY KEY (patient_id, caregiver_id);
 
 ALTER TABLE ONLY caregiver_links
     ADD CONSTRAINT pk_caregiver_links PRIMARY KEY (id);
@@ -1390,6 +1493,9 @@ ALTER TABLE ONLY forum_replies
 ALTER TABLE ONLY forum_reply_marks
     ADD CONSTRAINT pk_forum_reply_marks PRIMARY KEY (reply_id, user_id);
 
+ALTER TABLE ONLY forum_reply_notices
+    ADD CONSTRAINT pk_forum_reply_notices PRIMARY KEY (user_id, by_alias);
+
 ALTER TABLE ONLY forum_reports
     ADD CONSTRAINT pk_forum_reports PRIMARY KEY (id);
 
@@ -1398,6 +1504,9 @@ ALTER TABLE ONLY forum_thread_marks
 
 ALTER TABLE ONLY forum_threads
     ADD CONSTRAINT pk_forum_threads PRIMARY KEY (id);
+
+ALTER TABLE ONLY handovers
+    ADD CONSTRAINT pk_handovers PRIMARY KEY (user_id);
 
 ALTER TABLE ONLY idempotency_keys
     ADD CONSTRAINT pk_idempotency_keys PRIMARY KEY (user_id, endpoint, key);
@@ -1434,6 +1543,9 @@ ALTER TABLE ONLY own_pictures
 
 ALTER TABLE ONLY password_resets
     ADD CONSTRAINT pk_password_resets PRIMARY KEY (user_id);
+
+ALTER TABLE ONLY phone_moves
+    ADD CONSTRAINT pk_phone_moves PRIMARY KEY (phone);
 
 ALTER TABLE ONLY phone_numbers
     ADD CONSTRAINT pk_phone_numbers PRIMARY KEY (phone);
@@ -1483,11 +1595,14 @@ ALTER TABLE ONLY users
 ALTER TABLE ONLY videos
     ADD CONSTRAINT pk_videos PRIMARY KEY (id);
 
+ALTER TABLE ONLY activity_logs
+    ADD CONSTRAINT uq_activity_logs_stream_id UNIQUE (stream_id);
+
 ALTER TABLE ONLY articles
     ADD CONSTRAINT uq_articles_url UNIQUE (url);
 
 ALTER TABLE ONLY broadcasts
-    ADD CONSTRAINT uq_broadcasts_subject UNIQUE (subject);
+    ADD CONSTRAINT uq_broadcasts_kind_about_id UNIQUE (kind, about_id);
 
 ALTER TABLE ONLY bulk_accesses
     ADD CONSTRAINT uq_bulk_accesses_day_action_actor_role_covers_since_until UNIQUE NULLS NOT DISTINCT (day, action, actor_role, covers, since, until);
@@ -1507,11 +1622,17 @@ ALTER TABLE ONLY data_exports
 ALTER TABLE ONLY deliveries
     ADD CONSTRAINT uq_deliveries_dedupe_key UNIQUE (dedupe_key);
 
+ALTER TABLE ONLY forum_blocks
+    ADD CONSTRAINT uq_forum_blocks_id UNIQUE (id);
+
 ALTER TABLE ONLY forum_categories
     ADD CONSTRAINT uq_forum_categories_name UNIQUE (name);
 
 ALTER TABLE ONLY forum_reports
     ADD CONSTRAINT uq_forum_reports_case_id_reporter_id UNIQUE (case_id, reporter_id);
+
+ALTER TABLE ONLY handovers
+    ADD CONSTRAINT uq_handovers_code_hash UNIQUE (code_hash);
 
 ALTER TABLE ONLY inbound
     ADD CONSTRAINT uq_inbound_event_key UNIQUE (event_key);
@@ -1537,11 +1658,13 @@ ALTER TABLE ONLY sessions
 ALTER TABLE ONLY videos
     ADD CONSTRAINT uq_videos_video_id UNIQUE (video_id);
 
-CREATE INDEX ix_activity_logs_user_id ON ONLY activity_logs USING btree (user_id, id);
-
 CREATE INDEX ix_access_log_actor_id ON access_log USING btree (actor_id);
 
 CREATE INDEX ix_access_log_user_id ON access_log USING btree (user_id, id);
+
+CREATE INDEX ix_activity_logs_created_at ON activity_logs USING btree (created_at);
+
+CREATE INDEX ix_activity_logs_user_id ON activity_logs USING btree (user_id, created_at);
 
 CREATE INDEX ix_articles_kategori_id ON articles USING btree (kategori_id);
 
@@ -1561,6 +1684,8 @@ CREATE INDEX ix_caregiver_alerts_link_id ON caregiver_alerts USING btree (link_i
 
 CREATE INDEX ix_caregiver_alerts_waiting ON caregiver_alerts USING btree (due_at) WHERE (told_at IS NULL);
 
+CREATE INDEX ix_caregiver_cuts_caregiver_id ON caregiver_cuts USING btree (caregiver_id);
+
 CREATE INDEX ix_caregiver_links_created_at ON caregiver_links USING btree (created_at, id);
 
 CREATE INDEX ix_caregiver_links_patient_id ON caregiver_links USING btree (patient_id);
@@ -1571,9 +1696,9 @@ CREATE INDEX ix_consents_withdrawn ON consents USING btree (purpose, created_at)
 
 CREATE INDEX ix_data_exports_waiting ON data_exports USING btree (next_try_at) WHERE (ready_at IS NULL);
 
-CREATE INDEX ix_deliveries_beside ON deliveries USING btree (user_id, due_at) WHERE ((state = ANY (ARRAY['pending'::text, 'claimed'::text])) AND (channel = 'messaging'::text) AND (occurrence_id IS NOT NULL));
+CREATE INDEX ix_deliveries_about ON deliveries USING btree (about_type, about_id) WHERE ((state = ANY (ARRAY['pending'::text, 'claimed'::text])) AND (about_id IS NOT NULL));
 
-CREATE INDEX ix_deliveries_claimed ON deliveries USING btree (queue, channel, next_try_at) WHERE (state = 'claimed'::text);
+CREATE INDEX ix_deliveries_beside ON deliveries USING btree (user_id, due_at) WHERE ((state = ANY (ARRAY['pending'::text, 'claimed'::text])) AND (channel = 'messaging'::text) AND (occurrence_id IS NOT NULL));
 
 CREATE INDEX ix_deliveries_created_at ON deliveries USING btree (created_at);
 
@@ -1585,9 +1710,11 @@ CREATE INDEX ix_deliveries_provider_ref ON deliveries USING btree (provider_ref)
 
 CREATE INDEX ix_deliveries_provider_state_ref ON deliveries USING btree (provider_state_ref) WHERE (provider_state_ref IS NOT NULL);
 
-CREATE INDEX ix_deliveries_settled ON deliveries USING btree (queue, settled_at) WHERE ((channel = 'messaging'::text) AND (settled_at IS NOT NULL));
+CREATE INDEX ix_deliveries_sealed ON deliveries USING btree (settled_at) WHERE (sealed IS NOT NULL);
 
-CREATE INDEX ix_deliveries_subject ON deliveries USING btree (subject) WHERE ((state = ANY (ARRAY['pending'::text, 'claimed'::text])) AND (subject IS NOT NULL));
+CREATE INDEX ix_deliveries_settled ON deliveries USING btree (queue, settled_at) WHERE (settled_at IS NOT NULL);
+
+CREATE INDEX ix_deliveries_suspects ON deliveries USING btree (queue, channel, next_try_at) WHERE ((state = ANY (ARRAY['pending'::text, 'claimed'::text])) AND ((state = 'claimed'::text) OR (deaths > 0)));
 
 CREATE INDEX ix_deliveries_target ON deliveries USING btree (target) WHERE (user_id IS NULL);
 
@@ -1645,6 +1772,10 @@ CREATE INDEX ix_forum_threads_searched ON forum_threads USING gin (title gin_trg
 
 CREATE INDEX ix_forum_threads_user_id ON forum_threads USING btree (user_id, id);
 
+CREATE INDEX ix_handovers_expires_at ON handovers USING btree (expires_at);
+
+CREATE INDEX ix_handovers_session_id ON handovers USING btree (session_id);
+
 CREATE INDEX ix_idempotency_keys_created_at ON idempotency_keys USING btree (created_at);
 
 CREATE INDEX ix_inbound_open ON inbound USING btree (kind, id) WHERE (handled_at IS NULL);
@@ -1669,8 +1800,6 @@ CREATE INDEX ix_occurrence_days_reminder_id ON occurrence_days USING btree (remi
 
 CREATE INDEX ix_occurrence_days_user_id ON occurrence_days USING btree (user_id, day);
 
-CREATE INDEX ix_occurrences_alerts_due ON occurrences USING btree (due_at) WHERE alerts_due;
-
 CREATE INDEX ix_occurrences_due_at ON occurrences USING brin (due_at);
 
 CREATE INDEX ix_occurrences_link_hash ON occurrences USING btree (link_hash) WHERE (link_hash IS NOT NULL);
@@ -1683,7 +1812,15 @@ CREATE INDEX ix_occurrences_user_id ON occurrences USING btree (user_id, due_at,
 
 CREATE INDEX ix_own_pictures_user_id ON own_pictures USING btree (user_id);
 
+CREATE INDEX ix_phone_moves_from_user_id ON phone_moves USING btree (from_user_id);
+
+CREATE INDEX ix_phone_moves_moved_at ON phone_moves USING btree (moved_at);
+
+CREATE INDEX ix_phone_moves_to_user_id ON phone_moves USING btree (to_user_id);
+
 CREATE INDEX ix_phone_verifications_expires_at ON phone_verifications USING btree (expires_at);
+
+CREATE INDEX ix_phone_verifications_phone ON phone_verifications USING btree (phone);
 
 CREATE INDEX ix_phone_verifications_session_id ON phone_verifications USING btree (session_id);
 
@@ -1710,6 +1847,8 @@ CREATE INDEX ix_users_created_at ON users USING btree (created_at, id);
 CREATE INDEX ix_users_domicile ON users USING btree (domicile);
 
 CREATE INDEX ix_users_erasure_due_at ON users USING btree (erasure_due_at) WHERE (erasure_due_at IS NOT NULL);
+
+CREATE INDEX ix_users_guardian_id ON users USING btree (guardian_id) WHERE (guardian_id IS NOT NULL);
 
 CREATE INDEX ix_users_is_verified ON users USING btree (is_verified, created_at, id);
 
@@ -1739,7 +1878,7 @@ CREATE UNIQUE INDEX uq_users_phone ON users USING btree (phone) WHERE (phone IS 
 
 CREATE UNIQUE INDEX uq_users_username ON users USING btree (lower(username));
 
-CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER append_only BEFORE DELETE OR TRUNCATE ON audit_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER only_forget BEFORE UPDATE ON audit_entries FOR EACH ROW EXECUTE FUNCTION only_forget();
 
@@ -1768,6 +1907,12 @@ ALTER TABLE ONLY caregiver_alerts
 
 ALTER TABLE ONLY caregiver_alerts
     ADD CONSTRAINT fk_caregiver_alerts_occurrence_id FOREIGN KEY (occurrence_id) REFERENCES occurrences(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY caregiver_cuts
+    ADD CONSTRAINT fk_caregiver_cuts_caregiver_id FOREIGN KEY (caregiver_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY caregiver_cuts
+    ADD CONSTRAINT fk_caregiver_cuts_patient_id FOREIGN KEY (patient_id) REFERENCES users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY caregiver_links
     ADD CONSTRAINT fk_caregiver_links_caregiver_id FOREIGN KEY (caregiver_id) REFERENCES users(id) ON DELETE CASCADE;
@@ -1814,6 +1959,9 @@ ALTER TABLE ONLY forum_reply_marks
 ALTER TABLE ONLY forum_reply_marks
     ADD CONSTRAINT fk_forum_reply_marks_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY forum_reply_notices
+    ADD CONSTRAINT fk_forum_reply_notices_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY forum_reports
     ADD CONSTRAINT fk_forum_reports_case_id FOREIGN KEY (case_id) REFERENCES forum_cases(id) ON DELETE CASCADE;
 
@@ -1831,6 +1979,12 @@ ALTER TABLE ONLY forum_threads
 
 ALTER TABLE ONLY forum_threads
     ADD CONSTRAINT fk_forum_threads_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY handovers
+    ADD CONSTRAINT fk_handovers_session_id FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY handovers
+    ADD CONSTRAINT fk_handovers_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY idempotency_keys
     ADD CONSTRAINT fk_idempotency_keys_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
@@ -1865,6 +2019,12 @@ ALTER TABLE ONLY own_pictures
 ALTER TABLE ONLY password_resets
     ADD CONSTRAINT fk_password_resets_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY phone_moves
+    ADD CONSTRAINT fk_phone_moves_from_user_id FOREIGN KEY (from_user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY phone_moves
+    ADD CONSTRAINT fk_phone_moves_to_user_id FOREIGN KEY (to_user_id) REFERENCES users(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY phone_verifications
     ADD CONSTRAINT fk_phone_verifications_session_id FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
 
@@ -1897,3 +2057,6 @@ ALTER TABLE ONLY user_roles
 
 ALTER TABLE ONLY user_roles
     ADD CONSTRAINT fk_user_roles_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY users
+    ADD CONSTRAINT fk_users_guardian_id FOREIGN KEY (guardian_id) REFERENCES users(id);

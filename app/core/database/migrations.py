@@ -1,49 +1,48 @@
-"""Check for missing migrations, and helpers for writing migrations."""
+"""Comparison of the database's Alembic revision with those of this code.
+
+A revision is a number of four digits. Later ones are higher, and only add tables and columns.
+"""
 
 from __future__ import annotations
 
-import sqlalchemy as sa
-from alembic import op
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from flask import current_app
 
 from app.core.database.session import db
 
-#: The first Alembic revision in this repository. Earlier revisions created the same tables in several steps.
-FIRST = "0043"
 TOO_OLD = (
-    "The database is at revision {revision}, older than the first migration of this version. Run `flask db upgrade`"
-    " with the last version that has migrations/versions/0042_room_to_count.py, then with this one."
+    "The database is at revision {revision}, older than the first one of this version, {first}. Begin with an empty"
+    " database."
 )
 
-#: Maximum rows that `fill` updates in one transaction.
-FILL_BATCH = 1000
+
+class OlderDatabaseError(Exception):
+    """The database needs migrations. The message says what to do."""
 
 
-def missing() -> list[str]:
-    """Return the newest Alembic revisions of this code that the database does not have.
+def check() -> None:
+    """Raise `OlderDatabaseError` if the database lacks the newest revision of this code.
 
-    Return an empty list if a newer version of the code has migrated the database. Migrations only add tables and
-    columns, so older code still works during a rollout.
+    A newer version of the code may have migrated the database. Older code still works on it during a rollout.
     """
-    current = MigrationContext.configure(db.session.connection()).get_current_heads()
-    needed = ScriptDirectory(current_app.extensions["migrate"].directory).get_heads()
-    return sorted(set(needed) - set(current)) if max(current, default="") < max(needed) else []
+    revision = MigrationContext.configure(db.session.connection()).get_current_revision()
+    if sentence := too_old(revision):
+        raise OlderDatabaseError(sentence)
+    if (revision or "") < max(_scripts().get_heads()):
+        raise OlderDatabaseError("The database lacks migrations. Run `flask db upgrade`.")
+
+
+def too_old(revision: str | None) -> str | None:
+    """Return a sentence if this code cannot upgrade a database at this revision. None is an empty database."""
+    (first,) = _scripts().get_bases()
+    return TOO_OLD.format(revision=revision, first=first) if revision is not None and revision < first else None
 
 
 def is_known(revision: str) -> bool:
     """Return whether this code has the Alembic revision."""
-    scripts = ScriptDirectory(current_app.extensions["migrate"].directory).walk_revisions()
-    return revision in {script.revision for script in scripts}
+    return revision in {script.revision for script in _scripts().walk_revisions()}
 
 
-def fill(statement: str) -> None:
-    """Repeat an UPDATE of at most `:batch` rows, each time in its own transaction, until it changes no row.
-
-    The statement selects unfilled rows by `WHERE id IN (SELECT id ... LIMIT :batch FOR NO KEY UPDATE SKIP LOCKED)`.
-    Other transactions wait for one batch at most. A killed migration resumes where it stopped.
-    """
-    with op.get_context().autocommit_block():
-        while op.get_bind().execute(sa.text(statement), {"batch": FILL_BATCH}).rowcount:
-            pass
+def _scripts() -> ScriptDirectory:
+    return ScriptDirectory(current_app.extensions["migrate"].directory)

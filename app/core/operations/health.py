@@ -31,11 +31,6 @@ def check_queue() -> None:
     queue.connection().set("readyz", 1, ex=60)  # test a write, because a full Redis answers a ping but refuses writes
 
 
-def check_migrations() -> None:
-    if missing := migrations.missing():
-        raise RuntimeError(f"migrations up to {missing} are needed; run `flask db upgrade`")
-
-
 #: A check function. It raises an error if the service is not ready. Otherwise it may return a value for the report.
 Check = Callable[[], object]
 
@@ -57,7 +52,8 @@ def init_app(app: Flask, checks: Mapping[str, Check]) -> None:
                 report[name] = check() or "ok"
             except Exception as error:
                 logger.exception("not ready: %s", name)
-                report[name] = type(error).__name__
+                is_told = isinstance(error, migrations.OlderDatabaseError)
+                report[name] = str(error) if is_told else type(error).__name__
                 db.session.remove()  # its connection may be broken
                 ready = False
         status = {"status": "ready" if ready else "unavailable", "checks": report}
@@ -66,7 +62,10 @@ def init_app(app: Flask, checks: Mapping[str, Check]) -> None:
 
 def _handle_older_schema(error: sqlalchemy.exc.ProgrammingError) -> Response:
     """Return 503 if a table, column or function is missing because of pending migrations. Raise all other errors."""
-    if isinstance(error.orig, (pg.UndefinedTable, pg.UndefinedColumn, pg.UndefinedFunction)) and migrations.missing():
-        logger.error("the database is older than this code; run `flask db upgrade`")
-        return handle_app_error(Unavailable())
+    if isinstance(error.orig, (pg.UndefinedTable, pg.UndefinedColumn, pg.UndefinedFunction)):
+        try:
+            migrations.check()
+        except migrations.OlderDatabaseError as older:
+            logger.error("%s", older)  # noqa: TRY400  # the traceback of the refused statement says nothing more
+            return handle_app_error(Unavailable())
     return handle_database_error(error)

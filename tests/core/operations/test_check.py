@@ -144,8 +144,8 @@ class TestBroken:
     def test_missing_migrations_are_not_ready(
         self, app: Flask, production: Callable[..., None], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(migrations, "missing", lambda: ["0099"])
-        assert unready(app) == {"migrations": "Run `flask db upgrade`."}
+        monkeypatch.setattr(migrations, "too_old", lambda _revision: "Begin with an empty database.")
+        assert unready(app) == {"migrations": "Begin with an empty database."}
 
     def test_an_unreachable_redis_is_not_ready(
         self, app: Flask, production: Callable[..., None], monkeypatch: pytest.MonkeyPatch
@@ -255,7 +255,7 @@ class TestWithoutGoodSettings:
         empty = sa.make_url(variables["DATABASE_URL"]).set(database="postgres")
         _, found, _ = self.check(**{**FINE, **variables, "DATABASE_URL": empty.render_as_string(hide_password=False)})
         assert found["database"]["ready"]
-        assert found["migrations"]["todo"] == "Run `flask db upgrade`."
+        assert found["migrations"]["todo"] == "The database lacks migrations. Run `flask db upgrade`."
         assert found["console"]["todo"] == "Needs the migrations."
 
     def test_a_misspelled_setting_and_unreachable_servers_are_reported(self) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 import time
 from contextlib import closing
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 from alembic.script import ScriptDirectory
 
 from app.core.database.engines import MIGRATE
-from config import ROOT
+from config import ROOT, environment
 from dev.stack.waiting import wait_until
 from tests.core.production import GOOD
 from tests.helpers.migrations import flask, output, scalar
@@ -33,6 +34,19 @@ WAITING = """
 WAITS_FOR_A_LOCK = """
     SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'ALTER TABLE kategori%'"""
+
+
+def set_revision(database: str, revision: str) -> None:
+    with closing(psycopg2.connect(database)) as connection, connection, connection.cursor() as cursor:
+        cursor.execute("UPDATE alembic_version SET version_num = %s", [revision])
+
+
+def prepare(variables: dict[str, str]) -> subprocess.Popen[str]:
+    """Run the step of `make run` that brings its database up to date."""
+    env = {**environment(), **variables, "ENVIRONMENT": "development"}
+    command = [sys.executable, "-m", "dev.prepare"]
+    return subprocess.Popen(command, cwd=ROOT, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
 
 PRODUCTION = {name: value for name, value in GOOD.items() if not name.endswith("_URL") or name == "FRONTEND_URL"}
 
@@ -60,49 +74,33 @@ def test_an_upgrade_waits_for_another_upgrade_longer_than_the_lock_timeout(
     assert code == 0, text
 
 
-def test_a_downgrade_in_production_needs_a_confirmation(variables: dict[str, str], database: str) -> None:
+def test_an_upgrade_refuses_a_database_older_than_the_first_migration(variables: dict[str, str], database: str) -> None:
     there = {**variables, "DATABASE_URL": database}
     assert output(flask(there, "db", "upgrade"))[0] == 0
-    before = scalar(database, "SELECT version_num FROM alembic_version")
-    code, text = output(flask({**there, **PRODUCTION}, "db", "downgrade"))
-    assert code == 1
-    assert "-x yes" in text
-    assert "Traceback" not in text
-    assert scalar(database, "SELECT version_num FROM alembic_version") == before
-    assert output(flask({**there, **PRODUCTION}, "db", "downgrade", "-x", "yes"))[0] == 0
-    assert scalar(database, "SELECT version_num FROM alembic_version") != before
-
-
-def test_an_upgrade_of_an_older_database_names_the_version_to_run_first(
-    variables: dict[str, str], database: str
-) -> None:
-    there = {**variables, "DATABASE_URL": database}
-    assert output(flask(there, "db", "upgrade", "0043"))[0] == 0
-    with closing(psycopg2.connect(database)) as connection, connection, connection.cursor() as cursor:
-        cursor.execute("UPDATE alembic_version SET version_num = '0030'")
+    set_revision(database, "0030")
     code, text = output(flask(there, "db", "upgrade"))
     assert code == 1
-    assert "revision 0030" in text
-    assert "0042_room_to_count.py, then with this one" in text
+    assert "The database is at revision 0030, older than the first one of this version" in text
+    assert "Traceback" not in text
+    code, text = output(prepare(there))
+    assert code == 1
+    assert "Delete instance/, and run `make run` again." in text
     assert "Traceback" not in text
 
 
-# --- a migration in batches, as described in CONTRIBUTING -------------------------------------------------------------
+# --- a later migration ------------------------------------------------------------------------------------------------
 
 STEP = """
 from alembic import op
 
-from app.core.database.migrations import fill
-
 revision = "9999"
 down_revision = "{head}"
 
-FILL = '''UPDATE kategori SET shown_as = upper(nama_kategori) WHERE id IN (
-    SELECT id FROM kategori WHERE shown_as IS NULL LIMIT :batch FOR NO KEY UPDATE SKIP LOCKED)'''
-
 def upgrade():
     op.execute("ALTER TABLE kategori ADD COLUMN IF NOT EXISTS shown_as text")
-    fill(FILL)
+
+def downgrade():
+    op.execute("ALTER TABLE kategori DROP COLUMN shown_as")
 """
 
 
@@ -119,11 +117,19 @@ def step(variables: dict[str, str], database: str, tmp_path: Path) -> list[str]:
     return ["db", "upgrade", "--directory", str(folder)]
 
 
-def test_a_migration_fills_a_table_in_batches(variables: dict[str, str], database: str, step: list[str]) -> None:
-    code, text = output(flask({**variables, "DATABASE_URL": database}, *step))
-    assert code == 0, text
-    assert scalar(database, "SELECT count(*) FROM kategori WHERE shown_as IS NULL") == 0
-    assert scalar(database, "SELECT count(DISTINCT xmin::text) FROM kategori") == 3
+def test_a_downgrade_in_production_needs_a_confirmation(
+    variables: dict[str, str], database: str, step: list[str]
+) -> None:
+    there = {**variables, "DATABASE_URL": database}
+    assert output(flask(there, *step))[0] == 0
+    down = ("db", "downgrade", *step[2:])
+    code, text = output(flask({**there, **PRODUCTION}, *down))
+    assert code == 1
+    assert "-x yes" in text
+    assert "Traceback" not in text
+    assert scalar(database, "SELECT version_num FROM alembic_version") == "9999"
+    assert output(flask({**there, **PRODUCTION}, *down, "-x", "yes"))[0] == 0
+    assert scalar(database, "SELECT version_num FROM alembic_version") != "9999"
 
 
 def test_a_migration_that_waits_for_a_lock_blocks_queries_only_briefly(
@@ -140,4 +146,4 @@ def test_a_migration_that_waits_for_a_lock_blocks_queries_only_briefly(
         connection.commit()
     code, text = output(upgrade)
     assert code == 0, text
-    assert scalar(database, "SELECT count(*) FROM kategori WHERE shown_as IS NULL") == 0
+    assert scalar(database, "SELECT version_num FROM alembic_version") == "9999"

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 import sqlalchemy as sa
+from alembic.script import ScriptDirectory
 from flask import Flask
 
+from app.core.database import migrations
 from app.core.database.session import db
+from config import ROOT
 from tests.helpers.client import Client, assert_error
 
 pytestmark = pytest.mark.processes
@@ -50,12 +53,17 @@ def test_old_code_is_ready_on_a_newer_database(client: Client) -> None:
     assert client.get("/readyz").json["checks"]["migrations"] == "ok"
 
 
-@pytest.mark.parametrize("revision", ["0001", "0006"])
+def sentence(revision: str) -> str:
+    (first,) = ScriptDirectory(str(ROOT / "migrations")).get_bases()
+    return migrations.TOO_OLD.format(revision=revision, first=first)
+
+
+@pytest.mark.parametrize("revision", ["0001", "0055"])
 def test_new_code_is_not_ready_on_an_older_database(client: Client, revision: str) -> None:
     migrate_to(revision)
     response = client.get("/readyz")
     assert response.status_code == 503
-    assert response.json["checks"] == {**response.json["checks"], "migrations": "RuntimeError", "database": "ok"}
+    assert response.json["checks"] == {**response.json["checks"], "migrations": sentence(revision), "database": "ok"}
 
 
 def test_new_code_is_not_ready_on_an_empty_database(client: Client) -> None:
