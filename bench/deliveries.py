@@ -31,7 +31,7 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
         _wait("warm")
         _add("rate", MANY)
         _wait("rate")
-        yield at_least(f"deliveries with {WORKERS} workers", _rate("rate"), 300, "a second")
+        yield at_least(f"deliveries with {WORKERS} workers", _rate("rate"), 250, "a second")
         _add("burst", AT_ONCE, due_in=timedelta(seconds=3), within=timedelta(seconds=1))
         _wait("burst")
         yield at_most(f"{AT_ONCE} due in one second, p99", _late("burst"), 5, "s late")

@@ -141,8 +141,8 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
         }
     )
     for name, target in (
-        ("list", 0.42), ("list, signed in", 0.35), ("thread", 0.38), ("like", 0.4),
-        ("save a reply", 0.4),
+        ("list", 0.32), ("list, signed in", 0.25), ("thread", 0.28), ("like", 0.3),
+        ("save a reply", 0.3),
     ):  # fmt: skip
         yield at_least(f"forum: {name}", rates[name] / rates["select_floor"], target)
     bare = bare_seconds(environment.database_url)

@@ -29,12 +29,12 @@ FROM inbound WHERE id % 10 = 0
 
 def run(environment: BenchEnvironment) -> Iterator[Result]:
     rates = environment.compare({"receipt": TARGET}, FONNTE_WEBHOOK_TOKEN=TOKEN)
-    yield at_least("one INSERT of a webhook", rates["receipt"] / rates["select_floor"], 0.45)
+    yield at_least("one INSERT of a webhook", rates["receipt"] / rates["select_floor"], 0.35)
     with environment.serving(FONNTE_WEBHOOK_TOKEN=TOKEN, WEB_CONCURRENCY="1") as url:
         rate = wrk.rates(url, {"receipt": TARGET}, rounds=1 if environment.short else 5)["receipt"]
-    yield at_least("receipts accepted by one web process", rate, 800, "a second")
+    yield at_least("receipts accepted by one web process", rate, 400, "a second")
     with environment.app.app_context():
-        yield at_least("receipts handled by one job", _handle_all(), 1000, "a second")
+        yield at_least("receipts handled by one job", _handle_all(), 400, "a second")
 
 
 def _handle_all() -> float:
