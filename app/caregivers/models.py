@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.database.personal import Delete, Personal, Rows
+from app.core.database.personal import SECRET, Delete, Personal, Rows
 from app.core.database.session import Base, Created
 from app.identity.models import OfSession
 
@@ -21,7 +21,7 @@ class Invitation(Base, OfSession, Created):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     patient_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), index=True)
-    code_hash: Mapped[str] = mapped_column(unique=True)
+    code_hash: Mapped[str] = mapped_column(unique=True, info=SECRET)
     scopes: Mapped[list[str]] = mapped_column(
         ARRAY(sa.Text), comment="what the caregiver will be allowed to do: alerts, history, manage"
     )

@@ -14,7 +14,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.database import db_time
-from app.core.database.personal import Delete, Personal, Rows
+from app.core.database.personal import SECRET, Delete, Personal, Rows
 from app.core.database.session import Base, Created, db, map_constraint_errors
 from app.core.errors import AppError, Conflict, NotFound, ValidationFailed
 from app.core.web import idempotency
@@ -55,7 +55,7 @@ class Handover(Base, OfSession, Created):
     user_id: Mapped[int] = mapped_column(
         sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, comment="the dependent"
     )
-    code_hash: Mapped[str] = mapped_column(unique=True)
+    code_hash: Mapped[str] = mapped_column(unique=True, info=SECRET)
     expires_at: Mapped[datetime] = mapped_column(index=True)
 
 

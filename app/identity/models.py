@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column, query_expression, relationship
 
-from app.core.database.personal import Custom, Delete, Personal, Rows
+from app.core.database.personal import SECRET, Custom, Delete, Personal, Rows
 from app.core.database.session import Base, Created, Timestamps, trigrams
 
 
@@ -65,7 +65,7 @@ class User(Base, Timestamps):
     id: Mapped[int] = mapped_column(primary_key=True)
     username: Mapped[str]
     email: Mapped[str | None]
-    password_hash: Mapped[str | None] = mapped_column(comment="null for a dependent, who cannot log in")
+    password_hash: Mapped[str | None] = mapped_column(comment="null for a dependent, who cannot log in", info=SECRET)
     nama_ktp: Mapped[str]
     nama_samaran: Mapped[str | None]
     nomor_hp: Mapped[str | None] = mapped_column(comment="the phone number as the client sent it")
@@ -91,7 +91,7 @@ class User(Base, Timestamps):
         sa.ForeignKey("users.id"),
         comment="the caregiver who manages a dependent's account (app.identity.dependents); null: not a dependent",
     )
-    nik: Mapped[str | None] = mapped_column(comment="AES-256-GCM, see app.identity.nik")
+    nik: Mapped[str | None] = mapped_column(comment="AES-256-GCM, see app.identity.nik", info=SECRET)
     domicile: Mapped[str | None]
     preferences: Mapped[object | None] = mapped_column(JSONB(none_as_null=True), comment="JSON as the client sent it")
     preference_tags: Mapped[list[str]] = mapped_column(
@@ -180,7 +180,7 @@ class LoginSession(Base, Created):
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=uuid.uuid4)
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), index=True)
     kind: Mapped[str]
-    refresh_hash: Mapped[str | None] = mapped_column(unique=True, comment="SHA-256 of the refresh token")
+    refresh_hash: Mapped[str | None] = mapped_column(unique=True, comment="SHA-256 of the refresh token", info=SECRET)
     last_used_at: Mapped[datetime] = mapped_column(
         server_default=sa.func.now(), comment="time of the login or of the latest refresh"
     )
@@ -209,7 +209,7 @@ class PasswordReset(Base):
     __personal__ = Personal(of=("user_id",), export=Rows(without=("token_hash",)), erase=Delete())
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
-    token_hash: Mapped[str] = mapped_column(unique=True, comment="SHA-256 of the code in the link")
+    token_hash: Mapped[str] = mapped_column(unique=True, comment="SHA-256 of the code in the link", info=SECRET)
     expires_at: Mapped[datetime]
 
 
@@ -235,7 +235,7 @@ class PhoneVerification(Base, OfSession, Created):
     asked_at: Mapped[datetime | None] = mapped_column(
         comment="when the proven number was asked whether it moves to this account; null: not proven, or not asked"
     )
-    code_hash: Mapped[str] = mapped_column(unique=True)
+    code_hash: Mapped[str] = mapped_column(unique=True, info=SECRET)
     tries: Mapped[int] = mapped_column(sa.Integer, server_default=sa.text("0"))
     expires_at: Mapped[datetime] = mapped_column(index=True)
 

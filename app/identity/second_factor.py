@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.database.personal import Delete, Personal, Rows
+from app.core.database.personal import SECRET, Delete, Personal, Rows
 from app.core.database.session import Base, Created, db
 from app.core.errors import AppError, BadRequest, Conflict, Forbidden, NotFound, Unauthorized
 from app.core.lib.local_time import now
@@ -48,9 +48,9 @@ class SecondFactor(Base, Created):
     )
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
-    secret: Mapped[str] = mapped_column(comment="TOTP secret, encrypted with AES-256-GCM like a NIK")
+    secret: Mapped[str] = mapped_column(comment="TOTP secret, encrypted with AES-256-GCM like a NIK", info=SECRET)
     recovery_hashes: Mapped[list[str]] = mapped_column(
-        ARRAY(sa.Text), comment="keyed hashes of the unused recovery codes"
+        ARRAY(sa.Text), comment="keyed hashes of the unused recovery codes", info=SECRET
     )
     confirmed_at: Mapped[datetime | None] = mapped_column(
         comment="when the person confirmed the factor; null: logins do not ask for a code yet"

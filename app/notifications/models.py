@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.database.personal import Delete, Detach, Personal, Rows
+from app.core.database.personal import SECRET, Delete, Detach, Personal, Rows
 from app.core.database.session import Base, Created
 
 #: Kind of the messages about changes to an account. Users cannot switch these messages off, because a thief of the
@@ -103,13 +103,14 @@ class Delivery(Base, Created):
         comment="E.164 number or push subscription id; null: chosen when it is sent"
     )
     payload: Mapped[dict[str, object]] = mapped_column(
-        JSONB, server_default="{}", comment="small values for the template; never a person's own text"
+        JSONB, server_default="{}", comment="small values for the template; never a person's own text", info=SECRET
     )
     sealed: Mapped[str | None] = mapped_column(
-        comment="encrypted text that cannot be rendered again, such as a reset link; deleted with the final state"
+        comment="encrypted text that cannot be rendered again, such as a reset link; deleted with the final state",
+        info=SECRET,
     )
     said: Mapped[dict[str, object] | None] = mapped_column(
-        JSONB, comment="the text that was sent; stored in development only"
+        JSONB, comment="the text that was sent; stored in development only", info=SECRET
     )
     due_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(comment="a delivery that is not sent by this time becomes missed")
@@ -224,10 +225,10 @@ class Inbound(Base):
     phone: Mapped[str | None] = mapped_column(
         comment="E.164 number of the sender, or of the recipient whom a receipt is about"
     )
-    text: Mapped[str | None] = mapped_column(comment="text of the person's message; deleted after 30 days")
+    text: Mapped[str | None] = mapped_column(comment="text of the person's message; deleted after 30 days", info=SECRET)
     ref: Mapped[str | None] = mapped_column(comment="the provider's id of the message that the event is about")
     payload: Mapped[dict[str, object]] = mapped_column(
-        JSONB, server_default="{}", comment="other values for the handler; never a person's own text"
+        JSONB, server_default="{}", comment="other values for the handler; never a person's own text", info=SECRET
     )
     received_at: Mapped[datetime] = mapped_column(server_default=sa.func.now())
     handled_at: Mapped[datetime | None]

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.database.personal import Delete, Personal, Rows
+from app.core.database.personal import SECRET, Delete, Personal, Rows
 from app.core.database.session import Base, Created, Timestamps
 from app.core.lib import local_time
 from app.pengingat.timetable.schedule import NEVER, Plan, Schedule
@@ -198,10 +198,13 @@ class Occurrence(Base, Created):
     stock_deducted: Mapped[float | None] = mapped_column(
         "taken", sa.Double, key="stock_deducted", comment="amount taken out of the stock for a dose that is done"
     )
-    link_hash: Mapped[str | None] = mapped_column(comment="SHA-256 of the token in the link of its own message")
+    link_hash: Mapped[str | None] = mapped_column(
+        comment="SHA-256 of the token in the link of its own message", info=SECRET
+    )
     shared_links: Mapped[list[str] | None] = mapped_column(
         ARRAY(sa.Text),
         comment="SHA-256 of the tokens in the links of messages that list several occurrences",
+        info=SECRET,
     )
 
     __table_args__ = (

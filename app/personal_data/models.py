@@ -8,7 +8,7 @@ from enum import StrEnum
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.database.personal import Custom, Impersonal, Personal, Rows
+from app.core.database.personal import SECRET, Custom, Impersonal, Personal, Rows
 from app.core.database.session import Base, Created
 
 
@@ -53,6 +53,8 @@ class Tombstone(Base, Created):
     __personal__ = Impersonal("A keyed hash, which says of nobody who it was unless they are there again")
 
     name: Mapped[str] = mapped_column(
-        primary_key=True, comment="keyed hash that identifies the erased person, with the name of the key"
+        primary_key=True,
+        comment="keyed hash that identifies the erased person, with the name of the key",
+        info=SECRET,
     )
     posts: Mapped[str] = mapped_column(comment="anonymise or delete: what happened to the person's posts")

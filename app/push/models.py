@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.database.personal import Delete, Personal, Rows
+from app.core.database.personal import SECRET, Delete, Personal, Rows
 from app.core.database.session import Base, Timestamps
 from app.identity.models import OfSession
 
@@ -16,8 +16,8 @@ class PushSubscription(Base, OfSession, Timestamps):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     endpoint: Mapped[str] = mapped_column(unique=True)
-    p256dh: Mapped[str] = mapped_column(comment="the browser's public key, base64url")
-    auth: Mapped[str] = mapped_column(comment="the browser's shared secret, base64url")
+    p256dh: Mapped[str] = mapped_column(comment="the browser's public key, base64url", info=SECRET)
+    auth: Mapped[str] = mapped_column(comment="the browser's shared secret, base64url", info=SECRET)
     user_id: Mapped[int | None] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), index=True)
     is_verified: Mapped[bool] = mapped_column(
         server_default=sa.false(),

@@ -13,7 +13,6 @@ from app.identity.models import RoleName
 from app.superadmin import schemas
 from app.superadmin.service import console, tables
 from app.superadmin.service.console import TimedResult
-from app.superadmin.service.tables import TablePage, TableSize
 
 bp = Blueprint("superadmin", __name__, url_prefix="/superadmin", description="SQL console and table browser")
 
@@ -40,20 +39,21 @@ def export_query(data: dict[str, str]) -> Response:
 
 @bp.get("/tables")
 @requires(RoleName.SUPERADMIN)
-@bp.arguments(schemas.TableListSchema, location="query")
 @bp.plain_response(200, schemas.TABLE_LIST)
-def list_tables(data: dict[str, bool]) -> list[str] | list[TableSize]:
-    """List the names of all tables. With `?detail=1`, list objects with the estimated rows and the size in bytes."""
-    return tables.list_all(superadmin(), **data)
+def list_tables() -> list[str]:
+    """List the names of the service's own tables."""
+    superadmin()
+    return tables.list_all()
 
 
 @bp.get("/tables/<table_name>")
 @requires(RoleName.SUPERADMIN)
 @bp.arguments(schemas.TableRowsSchema, location="query")
 @bp.response(200, schemas.TablePage)
-def get_table(data: dict[str, int], table_name: str) -> TablePage:
-    """Return rows of a table. Password hashes, token hashes, NIK and other secrets are masked."""
-    return tables.get(table_name, superadmin(), **data)
+def get_table(data: dict[str, int], table_name: str) -> dict[str, object]:
+    """Return rows of a table by primary key. Password hashes, token hashes, NIK and other secrets are masked."""
+    superadmin()
+    return tables.get(table_name, **data)
 
 
 @bp.get("/tables/<table_name>/export")

@@ -24,13 +24,9 @@ class SqlResult(Schema):
     columns = fields.List(fields.String(), metadata={"example": ["count"]})
     rows = fields.List(fields.Dict(), metadata={"example": [{"count": 120}]})
     row_count = fields.Integer(metadata={"example": 1})
-    truncated = fields.Boolean(metadata={"description": "Whether rows were left out (1,000 rows at most)"})
+    truncated = fields.Boolean(metadata={"description": "Whether rows were left out (1,000 rows, 4 MB at most)"})
     duration_ms = fields.Integer(metadata={"example": 3})
     command = fields.String(metadata={"example": "SELECT"})
-
-
-class TableListSchema(Schema):
-    detail = fields.Boolean(load_default=False, metadata={"description": "Objects with sizes instead of names"})
 
 
 class TableRowsSchema(Schema):
@@ -43,19 +39,8 @@ class TableColumn(Schema):
     type = fields.String(metadata={"example": "bigint"})
 
 
-class TableSize(Schema):
-    name = fields.String(metadata={"example": "users"})
-    rows_estimate = fields.Integer(metadata={"example": 120})
-    bytes = fields.Integer(metadata={"example": 81920})
-
-
-#: OpenAPI schema of the table list: names, or objects with `?detail=1`.
-TABLE_LIST = {
-    "anyOf": [
-        {"type": "array", "items": {"type": "string"}, "example": ["roles", "users"]},
-        {"type": "array", "items": TableSize},
-    ]
-}
+#: OpenAPI schema of the table list.
+TABLE_LIST = {"type": "array", "items": {"type": "string"}, "example": ["roles", "users"]}
 
 
 class TablePage(Schema):

@@ -93,11 +93,6 @@ class TestListTables(SuperadminOnly):
         names = superadmin.get("/superadmin/tables").json
         assert {"users", "roles", "audit_entries"} <= set(names)
         assert names == sorted(names)
-        detail = superadmin.get("/superadmin/tables?detail=1").json
-        assert set(detail[0]) == {"name", "rows_estimate", "bytes"}
-
-    def test_an_invalid_detail_parameter_is_400(self, superadmin: Client) -> None:
-        assert_error(superadmin.get("/superadmin/tables?detail=banyak"), 400, "validation_error", "detail")
 
 
 class TestGetTable(SuperadminOnly):
@@ -111,9 +106,9 @@ class TestGetTable(SuperadminOnly):
         siti = page["rows"][1]
         assert siti["username"] == "siti"
         assert siti["preferences"] == {"islam": True}
-        assert siti["preference_tags"] == ["islam"]
+        assert siti["preference_tags"] == "{islam}"
         assert siti["is_verified"] is True
-        assert siti["created_at"].endswith("Z")
+        assert siti["created_at"].endswith("+00")
         assert siti["email"] is None
 
     def test_rows_are_paged_by_primary_key(self, superadmin: Client) -> None:
@@ -126,6 +121,7 @@ class TestGetTable(SuperadminOnly):
         [
             "tidak_ada",
             "pg_authid",
+            "alembic_version",
             "users; DROP TABLE users",
             'users" --',
             "pg_catalog.pg_authid",
@@ -133,8 +129,8 @@ class TestGetTable(SuperadminOnly):
             "USERS",
         ],
     )
-    def test_a_table_that_is_not_in_the_catalogue_is_404(self, superadmin: Client, name: str) -> None:
-        assert superadmin.get(f"/superadmin/tables/{name}").status_code == 404
+    def test_a_table_that_is_not_the_services_own_is_404(self, superadmin: Client, name: str) -> None:
+        assert_error(superadmin.get(f"/superadmin/tables/{name}"), 404, "unknown_table")
         assert superadmin.get(f"/superadmin/tables/{name}/export").status_code == 404
 
     @pytest.mark.parametrize(("field", "value"), [("limit", 0), ("limit", 1001), ("offset", -1), ("limit", "x")])

@@ -16,6 +16,9 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
+#: `info` of a column whose values no administrator may see: hashes, NIK, tokens, keys, and texts of messages.
+SECRET = {"secret": True}
+
 
 @dataclass(frozen=True)
 class Rows:

@@ -22,7 +22,7 @@ from flask import Response, current_app, g, request
 from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.database.personal import Delete, Nothing, Personal
+from app.core.database.personal import SECRET, Delete, Nothing, Personal
 from app.core.database.session import Base, db
 from app.core.errors import AppError, Conflict, ValidationFailed
 from app.core.settings import settings
@@ -58,12 +58,14 @@ class IdempotencyKey(Base):
     endpoint: Mapped[str] = mapped_column(sa.String(120), primary_key=True)
     key: Mapped[str] = mapped_column(sa.String(64), primary_key=True)
     fingerprint: Mapped[bytes] = mapped_column(
-        sa.LargeBinary(32), comment="SHA-256 of the request, to detect a key that is reused for another request"
+        sa.LargeBinary(32),
+        comment="SHA-256 of the request, to detect a key that is reused for another request",
+        info=SECRET,
     )
     status: Mapped[int | None] = mapped_column(
         sa.SmallInteger, comment="HTTP status of the stored response; null while the first request is still running"
     )
-    body: Mapped[bytes | None]
+    body: Mapped[bytes | None] = mapped_column(info=SECRET)
     created_at: Mapped[datetime] = mapped_column(server_default=sa.func.now(), index=True)
 
 
