@@ -11,10 +11,8 @@
 SELECT format('CREATE ROLE %I', :'role') WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'role') \gexec
 SELECT tableowner AS service FROM pg_tables WHERE schemaname = 'public' AND tablename = 'audit_entries' \gset
 BEGIN;
-ALTER ROLE :"role" LOGIN CONNECTION LIMIT 10 PASSWORD :'password';
+ALTER ROLE :"role" LOGIN PASSWORD :'password';
 ALTER ROLE :"role" SET default_transaction_read_only = on;
--- The service ends statements of the console that take too long.
-GRANT :"role" TO :"service";
 -- The console keeps its errors out of the server's log, because they contain personal data.
 GRANT SET ON PARAMETER log_min_messages TO :"role";
 GRANT USAGE ON SCHEMA public TO :"role";

@@ -271,7 +271,9 @@ def _ensure_database(postgres: Postgres) -> None:
             role, database = sql.Identifier(ROLE), sql.Identifier(DATABASE)
             cursor.execute("select from pg_roles where rolname = %s", [ROLE])
             if not cursor.rowcount:
-                cursor.execute(sql.SQL("create role {} login createdb createrole").format(role))
+                cursor.execute(sql.SQL("create role {} login createdb").format(role))
+            # The SQL console refuses a role with CREATEROLE, which older folders have.
+            cursor.execute(sql.SQL("alter role {} nocreaterole").format(role))
             # The SQL console of the service sets this parameter. Errors of the console then write no personal data to
             # the log.
             grant = "grant set on parameter log_min_messages to {} with grant option"

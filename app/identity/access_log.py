@@ -34,8 +34,6 @@ class AccessAction(StrEnum):
     MISSED_LISTED = "missed_listed"
     #: An administrator downloaded a report or a table.
     EXPORT = "export"
-    #: Somebody read the database directly, and may have seen any data of the person.
-    DATABASE_READ = "database_read"
     #: An administrator read the latest activities in the overview.
     ACTIVITY_READ = "activity_read"
     PSEUDONYM_LIFTED = "pseudonym_lifted"

@@ -12,7 +12,6 @@ from app.identity.access import requires, superadmin
 from app.identity.models import RoleName
 from app.superadmin import schemas
 from app.superadmin.service import console, tables
-from app.superadmin.service.console import TimedResult
 
 bp = Blueprint("superadmin", __name__, url_prefix="/superadmin", description="SQL console and table browser")
 
@@ -22,7 +21,7 @@ bp = Blueprint("superadmin", __name__, url_prefix="/superadmin", description="SQ
 @requires(RoleName.SUPERADMIN)
 @bp.arguments(schemas.SqlQuery)
 @bp.response(200, schemas.SqlResult)
-def run_query(data: dict[str, str]) -> TimedResult:
+def run_query(data: dict[str, str]) -> dict[str, object]:
     """Run SQL in one transaction of at most 15 seconds. The statement is recorded in the audit log before it runs."""
     return console.run(data["query"], superadmin())
 

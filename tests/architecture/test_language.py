@@ -11,7 +11,6 @@ import pytest
 from marshmallow import ValidationError
 
 from app.core.errors import HTTP_ERRORS, AppError
-from app.superadmin.runner.__main__ import Refused
 from tests.architecture.modules import Module, called
 from tests.helpers.language import faults
 from tests.helpers.offenders import assert_none
@@ -57,7 +56,7 @@ def literals(node: ast.AST) -> Iterator[tuple[int, str]]:
 def goes_to_people(call: ast.Call, names: dict[str, object]) -> bool:
     """Return whether the call sends a message, or raises an error that a person reads."""
     meant = names.get(called(call))
-    raises = isinstance(meant, type) and issubclass(meant, (AppError, ValidationError, Refused))
+    raises = isinstance(meant, type) and issubclass(meant, (AppError, ValidationError))
     return raises or called(call) in SENDERS
 
 

@@ -7,7 +7,7 @@ from flask import Flask
 
 from app.core.database.session import db
 from app.identity.models import RoleName
-from app.superadmin.service import console
+from app.superadmin.service import session
 from dev.stack.waiting import PATIENCE_S
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
@@ -16,7 +16,7 @@ from tests.helpers.factories import make_user
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Raise the time limit of statements, so that a busy machine causes no timeout."""
-    monkeypatch.setattr(console, "LIMIT_S", PATIENCE_S)
+    monkeypatch.setattr(session, "LIMIT_S", PATIENCE_S)
 
 
 @pytest.fixture

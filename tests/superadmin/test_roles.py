@@ -1,10 +1,11 @@
-"""Database role of the console, and the audit log of its statements."""
+"""Database role of the console: no role that can run programs or read files on the server is accepted."""
 
 from __future__ import annotations
 
 import dataclasses
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -12,71 +13,132 @@ from flask import Flask
 
 from app.core.database.session import db
 from tests.helpers.client import Client, assert_error
+from tests.superadmin.database_roles import as_superuser, log_in, name_of
 
 
 @pytest.fixture
 def role(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Create a role for the console, drop it after the test, and yield its name."""
-    with db.engine.begin() as connection:
-        connection.execute(sa.text("DROP ROLE IF EXISTS console_test"))
-        connection.execute(sa.text("CREATE ROLE console_test LOGIN PASSWORD 'rahasia'"))
-    url = sa.make_url(committed.config["SQLALCHEMY_DATABASE_URI"]).set(username="console_test", password="rahasia")
-    address = url.render_as_string(hide_password=False)
-    config = dataclasses.replace(committed.extensions["config"], superadmin_database_url=address)
-    monkeypatch.setitem(committed.extensions, "config", config)
-    yield "console_test"
-    with db.engine.begin() as connection:
-        connection.execute(sa.text("DROP ROLE console_test"))
+    """Make a plain role, and another one of which it is a member. The console logs in as the plain role."""
+    role = name_of(committed, "console")
+    drop = f"DROP ROLE IF EXISTS {role}, {role}_middle, {role}_end"
+    as_superuser(committed, drop)
+    as_superuser(
+        committed,
+        f"CREATE ROLE {role}_end; CREATE ROLE {role}_middle; CREATE ROLE {role} LOGIN NOINHERIT;"
+        f" GRANT {role}_end TO {role}_middle; GRANT {role}_middle TO {role}",
+    )
+    log_in(committed, monkeypatch, role)
+    yield role
+    as_superuser(committed, drop)
 
 
-@pytest.mark.parametrize("verdict", ["t", None])
-def test_a_powerful_role_is_refused(verdict: str | None) -> None:
-    """The tests' own role cannot create a powerful role, so the test fakes PostgreSQL's result."""
-    from app.superadmin.runner import __main__ as runner
-
-    class Cursor:
-        def execute(self, statement: str) -> None:
-            assert statement == runner.TOO_POWERFUL
-
-        def fetchone(self) -> tuple[str | None]:
-            return (verdict,)
-
-    with pytest.raises(runner.RoleTooPowerful):
-        runner.check_role(Cursor())
+def test_a_plain_role_is_accepted(boss: Client, role: str) -> None:
+    response = boss.post("/superadmin/query", {"query": "SELECT session_user::text AS role"})
+    assert response.json["rows"] == [{"role": role}]
 
 
 @pytest.mark.parametrize("path", ["/superadmin/query", "/superadmin/query/export"])
-def test_a_too_powerful_role_gives_503_superuser_role(boss: Client, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
-    from app.superadmin.runner.frames import FrameKind, packed
-    from app.superadmin.service.console import Run
-
-    frames = packed(FrameKind.ERROR, b'{"too_powerful": true}')
-    received = iter([frames[:5], frames[5:]])
-    monkeypatch.setattr(Run, "_read", lambda self, count: next(received))
-    refused = boss.post(path, {"query": "SELECT 1"})
-    assert_error(refused, 503, "superuser_role")
-    assert "superuser" in refused.json["message"]
-
-
-def test_the_role_check_finds_superusers_and_program_execution_roles(committed: Flask) -> None:
-    from app.superadmin.runner.__main__ import TOO_POWERFUL
-
-    statement = TOO_POWERFUL.replace("session_user", ":role")
-    verdicts = {
-        role: db.session.scalar(sa.text(statement), {"role": role})
-        for role in db.session.scalars(sa.text("SELECT rolname::text FROM pg_roles"))
-    }
-    own = db.session.scalar(sa.text("SELECT current_user::text"))
-    superusers = set(db.session.scalars(sa.text("SELECT rolname::text FROM pg_roles WHERE rolsuper")))
-    assert superusers
-    assert {role for role, powerful in verdicts.items() if powerful} >= superusers | {"pg_execute_server_program"}
-    assert verdicts[own] is False
-    assert verdicts["pg_read_all_data"] is False
+@pytest.mark.parametrize("end", ["", "_end"], ids=["the role", "a role that it can become"])
+@pytest.mark.parametrize(
+    "right",
+    [
+        "ALTER ROLE {} SUPERUSER",
+        "ALTER ROLE {} CREATEROLE",
+        "GRANT pg_execute_server_program TO {}",
+        "GRANT pg_read_server_files TO {}",
+        "GRANT pg_write_server_files TO {}",
+    ],
+)
+def test_a_powerful_role_is_refused_before_its_statement_runs(
+    boss: Client, committed: Flask, role: str, right: str, end: str, path: str
+) -> None:
+    as_superuser(committed, right.format(role + end))
+    response = boss.post(path, {"query": "SELECT pg_advisory_lock(9)"})
+    assert_error(response, 503, "superuser_role")
+    for word in ("CREATEROLE", "deploy/sql-role.sql", "ALTER ROLE"):
+        assert word in response.json["message"]
 
 
-def test_a_plain_role_can_run_a_query(boss: Client, role: str) -> None:
-    response = boss.post("/superadmin/query", {"query": "SELECT session_user::text AS role"})
-    assert response.json["rows"] == [{"role": role}]
+def test_a_search_path_of_the_role_cannot_hide_its_power(boss: Client, committed: Flask, role: str) -> None:
+    as_superuser(
+        committed,
+        f"CREATE SCHEMA pretence; GRANT USAGE ON SCHEMA pretence TO {role};"
+        " CREATE FUNCTION pretence.pg_has_role(name, oid, text) RETURNS boolean LANGUAGE sql AS 'SELECT false';"
+        f" ALTER ROLE {role} SET search_path = pretence, pg_catalog; ALTER ROLE {role} SUPERUSER",
+    )
+    try:
+        assert_error(boss.post("/superadmin/query", {"query": "SELECT 1"}), 503, "superuser_role")
+    finally:
+        as_superuser(committed, "DROP SCHEMA pretence CASCADE")
+
+
+def test_a_role_that_cannot_log_in_makes_the_console_unavailable(
+    boss: Client, committed: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log_in(committed, monkeypatch, "nobody_of_this_name")
+    assert_error(boss.post("/superadmin/query", {"query": "SELECT 1"}), 503)
+
+
+def test_the_console_uses_the_second_host_when_the_first_is_unreachable(
+    boss: Client, committed: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = committed.extensions["config"]
+    url = sa.make_url(config.database_url)
+    hosts = (f"{tmp_path}:5432", f"{url.query['host']}:5432")
+    address = url.update_query_dict({"host": hosts}).render_as_string(hide_password=False)
+    monkeypatch.setitem(committed.extensions, "config", dataclasses.replace(config, database_url=address))
+    response = boss.post("/superadmin/query", {"query": "SELECT username FROM users"})
+    assert response.json["rows"] == [{"username": "bos"}]
+
+
+def test_the_role_of_the_service_cannot_make_roles(committed: Flask) -> None:
+    asked = "SELECT rolcreaterole OR rolsuper FROM pg_roles WHERE rolname = current_user"
+    with db.engine.connect() as connection:
+        assert connection.scalar(sa.text(asked)) is False
+
+
+def block(*statements: str) -> str:
+    """Return a DO block with these statements."""
+    return "DO $do$ BEGIN " + " ".join(f"EXECUTE $sql${sql}$sql$;" for sql in statements) + " END $do$"
+
+
+RUN = "COPY (SELECT 1) TO PROGRAM 'touch escaped'"
+READ = "COPY notes FROM '/etc/passwd'"
+FUNCTION = "CREATE FUNCTION pg_temp.run() RETURNS {} LANGUAGE plpgsql AS $f$ BEGIN " + RUN + "; RETURN NULL; END $f$; "
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        RUN,
+        block(RUN),
+        f"SELECT 1; {RUN}",
+        "CREATE TEMP TABLE notes (note text); " + READ,
+        "SELECT pg_read_file('/etc/passwd')",
+        "SELECT pg_ls_dir('/')",
+        "SELECT lo_import('/etc/passwd')",
+        block("GRANT pg_execute_server_program TO CURRENT_USER", RUN),
+        block("CREATE ROLE made IN ROLE pg_execute_server_program", "SET ROLE made", RUN),
+        "SET SESSION AUTHORIZATION postgres; " + RUN,
+        FUNCTION.format("int") + "SELECT pg_temp.run()",
+        FUNCTION.format("int") + "DECLARE held CURSOR WITH HOLD FOR SELECT pg_temp.run()",
+        FUNCTION.format("trigger")
+        + "CREATE TEMP TABLE t (a int); CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON t"
+        " INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION pg_temp.run(); INSERT INTO t VALUES (1)",
+        "ALTER SYSTEM SET archive_command = 'touch escaped'",
+    ],
+)
+@pytest.mark.parametrize("own", [True, False], ids=["a role of its own", "the role of the service"])
+def test_the_role_of_the_console_cannot_run_a_program_or_read_a_file(
+    boss: Client, committed: Flask, request: pytest.FixtureRequest, own: bool, sql: str
+) -> None:
+    if own:
+        request.getfixturevalue("role")
+    ((data,),) = as_superuser(committed, "SHOW data_directory")
+    response = boss.post("/superadmin/query", {"query": sql})
+    assert_error(response, 400, "sql_error")
+    assert response.json["sqlstate"] in ("42501", "25001"), response.json
+    assert not (Path(data) / "escaped").exists()
 
 
 def test_the_actor_is_logged_even_if_the_statement_deletes_its_audit_entry(

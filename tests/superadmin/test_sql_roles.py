@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 
-import psycopg2
 import pytest
 import sqlalchemy as sa
 from flask import Flask
@@ -18,17 +15,14 @@ from app.core.database.session import db
 from config import ROOT
 from tests.helpers.client import Client, assert_error
 from tests.helpers.postgres_programs import PATH
+from tests.superadmin.database_roles import as_superuser, log_in, name_of
 
 pytestmark = pytest.mark.processes
 
 Create = Callable[..., None]
 
+WRITABLE = "COMMIT; BEGIN READ WRITE; "
 SCRIPT = ROOT / "deploy" / "sql-role.sql"
-
-
-def role_of(address: str) -> str:
-    """Return the name of a role that only this test database uses, because all databases of a server share roles."""
-    return f"sql_console_{sa.make_url(address).database}"
 
 
 @pytest.fixture
@@ -37,25 +31,21 @@ def create(committed: Flask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 
     Drop the role after the test.
     """
-    service = committed.extensions["config"].database_url
-    role = role_of(service)
+    role = name_of(committed, "sql_console")
 
-    def run(*, writes: bool = False) -> None:
+    def run(*, writes: bool = False, mode: str = "rw") -> None:
         script = tmp_path / "sql-role.sql"
         script.write_text(SCRIPT.read_text().replace("-- ALTER ROLE", "ALTER ROLE") if writes else SCRIPT.read_text())
-        superuser = sa.make_url(service).set(drivername="postgresql", username="postgres")
+        service = sa.make_url(committed.extensions["config"].database_url)
+        superuser = service.set(drivername="postgresql", username="postgres")
         psql = [shutil.which("psql", path=PATH) or "psql", "--quiet", superuser.render_as_string(hide_password=False)]
         subprocess.run(
             [*psql, "--variable", "password=a'b c", "--variable", f"role={role}", "--file", script], check=True
         )
-        url = sa.make_url(service).set(username=role, password="a'b c").render_as_string(hide_password=False)
-        config = dataclasses.replace(committed.extensions["config"], superadmin_database_url=url)
-        monkeypatch.setitem(committed.extensions, "config", config)
+        log_in(committed, monkeypatch, role, "a'b c", superadmin_sql_mode=mode)
 
     yield run
-    address = service.replace("+psycopg2", "")
-    with closing(psycopg2.connect(address, user="postgres")) as connection, connection, connection.cursor() as cursor:
-        cursor.execute(f"DROP OWNED BY {role} CASCADE; DROP ROLE {role}")
+    as_superuser(committed, f"DROP OWNED BY {role} CASCADE; DROP ROLE {role}")
 
 
 def count(table: str) -> int:
@@ -139,7 +129,51 @@ def test_no_console_role_can_change_the_audit_log(boss: Client, create: Create, 
         "DO $$ BEGIN EXECUTE 'DELETE FROM audit_entries'; END $$",
     )
     for sql in attempts:
-        # Make the transaction writable. The role's default is read-only.
-        assert refused(boss, f"SET transaction_read_only = off; {sql}") == "42501", sql
+        # Begin a writable transaction. The role's default is read-only.
+        assert refused(boss, f"{WRITABLE}{sql}") == "42501", sql
     queries = db.session.scalars(sa.text("SELECT details->>'query' FROM audit_entries ORDER BY id")).all()
-    assert [query.removeprefix("SET transaction_read_only = off; ") for query in queries] == list(attempts)
+    assert [query.removeprefix(WRITABLE) for query in queries] == list(attempts)
+
+
+def test_later_tables_can_be_read_but_not_written(boss: Client, create: Create, committed: Flask) -> None:
+    create(writes=True)
+    with db.engine.begin() as connection:
+        connection.execute(sa.text("CREATE TABLE later AS SELECT 1 AS one"))
+    try:
+        assert boss.post("/superadmin/query", {"query": "TABLE later"}).json["rows"] == [{"one": 1}]
+        assert refused(boss, "DELETE FROM later") == "42501"
+    finally:
+        with db.engine.begin() as connection:
+            connection.execute(sa.text("DROP TABLE later"))
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DELETE FROM users",
+        "WITH gone AS (DELETE FROM users RETURNING 1) SELECT * FROM gone",
+        "SELECT nextval('users_id_seq')",
+        "DO $$ BEGIN DELETE FROM users; END $$",
+        "SELECT 1; SET transaction_read_only = off; DELETE FROM users",
+        "COMMIT; DELETE FROM users",
+    ],
+)
+def test_mode_ro_refuses_a_write_of_a_role_that_may_write(boss: Client, create: Create, sql: str) -> None:
+    create(writes=True, mode="ro")
+    assert boss.post("/superadmin/query", {"query": "SELECT username FROM users"}).json["rows"] == [{"username": "bos"}]
+    assert refused(boss, sql) in ("25006", "25001")
+    assert count("users") == 1
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SET TRANSACTION READ WRITE; DELETE FROM users",
+        "COMMIT; BEGIN READ WRITE; DELETE FROM users; COMMIT",
+        "SET default_transaction_read_only = off; COMMIT; DELETE FROM users",
+    ],
+)
+def test_no_change_of_the_transaction_lets_the_reading_role_write(boss: Client, create: Create, sql: str) -> None:
+    create(mode="ro")
+    assert refused(boss, sql) in ("25006", "25001", "42501")
+    assert count("users") == 1

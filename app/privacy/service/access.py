@@ -29,7 +29,6 @@ REASONS = {
     AccessAction.LISTED: "Data kontak Anda tampil di sebuah daftar.",
     AccessAction.MISSED_LISTED: "Anda tampil di daftar orang yang beberapa hari melewatkan obat.",
     AccessAction.EXPORT: "Data Anda termasuk dalam berkas yang diunduh.",
-    AccessAction.DATABASE_READ: "Isi basis data dibuka, yang dapat memuat data Anda.",
     AccessAction.ACTIVITY_READ: "Aktivitas terakhir Anda tampil di ringkasan.",
     AccessAction.DELIVERIES_READ: "Daftar pengiriman kepada Anda dibuka, tanpa isinya.",
     AccessAction.NUMBER_FREED: "Nomor HP dilepas dari akun Anda.",

@@ -1,0 +1,37 @@
+"""Database roles for the SQL console in tests."""
+
+from __future__ import annotations
+
+import dataclasses
+from contextlib import closing
+from typing import Any
+
+import psycopg2
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+
+def as_superuser(app: Flask, statements: str) -> list[tuple[Any, ...]]:
+    """Run statements as the superuser of the test server. Return the rows of the last one."""
+    address = app.extensions["config"].database_url.replace("+psycopg2", "")
+    with closing(psycopg2.connect(address, user="postgres")) as connection:
+        connection.autocommit = True
+        with connection.cursor() as cursor:
+            cursor.execute(statements)
+            return cursor.fetchall() if cursor.description else []
+
+
+def name_of(app: Flask, prefix: str) -> str:
+    """Return the name of a role that only this test database uses, because all databases of a server share roles."""
+    return f"{prefix}_{sa.make_url(app.extensions['config'].database_url).database}"
+
+
+def log_in(
+    app: Flask, monkeypatch: pytest.MonkeyPatch, role: str, password: str | None = None, **settings: object
+) -> None:
+    """Let the console log in as this role. Also change these settings."""
+    config = app.extensions["config"]
+    url = sa.make_url(config.database_url).set(username=role, password=password)
+    changed = dataclasses.replace(config, superadmin_database_url=url.render_as_string(hide_password=False), **settings)
+    monkeypatch.setitem(app.extensions, "config", changed)
