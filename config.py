@@ -459,6 +459,8 @@ def _conflicts(config: Config) -> Iterator[str]:
         yield f"MESSAGING_TOKEN is missing: {provider} needs it"
     if provider == "whatsapp_cloud" and not config.messaging_sender_id:
         yield f"MESSAGING_SENDER_ID is missing: {provider} needs it"
+    if config.superadmin_sql_mode == "ro" and not config.superadmin_database_url:
+        yield "SUPERADMIN_DATABASE_URL is missing: SUPERADMIN_SQL_MODE=ro needs it"
     private, public = config.vapid_private_key, config.vapid_public_key
     if public and (private is None or public != vapid_public_key(private)):
         yield "VAPID_PUBLIC_KEY does not belong to VAPID_PRIVATE_KEY: leave it out"

@@ -250,10 +250,13 @@ def test_setting_names_and_unrelated_variables_get_no_suggestion() -> None:
     assert near_names({"REDIS_URL": "x", "REDIS_URI": "of another program"}) == []
 
 
+CONSOLE_ROLE = {"SUPERADMIN_DATABASE_URL": "postgresql://sql_console@127.0.0.1/health"}
+
+
 def test_production_warns_about_each_risky_setting() -> None:
     names = ("PROFILE_REAUTH", "ADMIN_OTP", "SUPERADMIN_SQL_MODE", "PHONE_VERIFICATION", "PUSH_SEND")
     assert [line.split("=")[0] for line in warnings(Config.from_env(GOOD), GOOD)] == list(names)
-    safe = {"PROFILE_REAUTH": "required", "ADMIN_OTP": "required", "SUPERADMIN_SQL_MODE": "ro"}
+    safe = {"PROFILE_REAUTH": "required", "ADMIN_OTP": "required", "SUPERADMIN_SQL_MODE": "ro", **CONSOLE_ROLE}
     config = Config.from_env({**GOOD, **safe, "PHONE_VERIFICATION": "soft", "PUSH_SEND": "admin"})
     assert warnings(config, {}) == []
     assert warnings(Config.from_env({"ENVIRONMENT": "development"}), {}) == []
@@ -261,4 +264,9 @@ def test_production_warns_about_each_risky_setting() -> None:
 
 def test_the_safer_value_of_each_risky_setting_is_valid() -> None:
     for (name, risky), (_, safer) in RISKS.items():
-        assert getattr(Config.from_env({**GOOD, name.upper(): safer}), name) == safer != risky
+        assert getattr(Config.from_env({**GOOD, **CONSOLE_ROLE, name.upper(): safer}), name) == safer != risky
+
+
+def test_a_console_that_only_reads_needs_a_role_of_its_own() -> None:
+    with pytest.raises(ConfigError, match="SUPERADMIN_DATABASE_URL is missing: SUPERADMIN_SQL_MODE=ro needs it"):
+        Config.from_env({**GOOD, "SUPERADMIN_SQL_MODE": "ro"})
