@@ -522,7 +522,7 @@ class TestExportReport(AdminsOnly):
     def test_is_a_csv_by_default(self, admin: Client, report: str) -> None:
         response = admin.get(f"/admins/export/{report}")
         assert (response.status_code, response.mimetype) == (200, "text/csv")
-        assert f'filename="{report}_' in response.headers["Content-Disposition"]
+        assert f'filename="{report}.csv"' in response.headers["Content-Disposition"]
 
     def test_an_unknown_report_format_or_range_is_refused(self, admin: Client) -> None:
         assert_error(admin.get("/admins/export/passwords"), 404, "unknown_report")

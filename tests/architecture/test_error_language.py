@@ -31,7 +31,7 @@ PLAIN = frozenset(
 PROGRAMS = frozenset({"push", "logs"})
 
 #: Fields that only programs fill in, in bodies that people send.
-UNLABELLED = frozenset({"captcha-response", "is_editable", "method", "paused", "refresh_token", "thumbnail_url"})
+UNLABELLED = frozenset({"captcha-response", "paused", "refresh_token", "thumbnail_url"})
 
 #: Values with which the test fills each field. Each field must reject at least one of these values.
 WRONG = [

@@ -233,7 +233,6 @@ class TestRefusals:
             ({"username": "budi"}, 409, "username_taken"),
             ({"nomor_hp": None}, 400, "validation_error"),
             ({"password": "123"}, 400, "validation_error"),
-            ({"password": "081355550001"}, 400, "validation_error"),
             ({"nama_ktp": ""}, 400, "validation_error"),
             ({"consents": {"service": False}}, 400, "service_needed"),
             ({"consents": {"health_data": False}}, 400, "validation_error"),

@@ -5,27 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.identity.models import User
-from app.notifications.models import Delivery
 from app.pengingat import jobs
 from tests.helpers.client import Client
-from tests.notifications.deliveries import words_of
 from tests.pengingat.answering import Reminder
+from tests.pengingat.edits import dose, first_text, put, with_doses
 from tests.pengingat.ledgers import Time, caregiver_of, ledger, waiting
 
 DUE = "02 12:00 1"
 DUE_AT = "2026-03-02T12:00:00Z"
-
-
-def dose(jam: str, jumlah: float = 1) -> dict[str, Any]:
-    return {"jam": jam, "jumlah": jumlah, "satuan": "tablet"}
-
-
-def with_doses(obat: dict[str, Any], *doses: dict[str, Any], **fields: Any) -> dict[str, Any]:
-    return {**obat["details"], "frekuensi": len(doses), "jadwal": list(doses), **fields}
 
 
 EDITS = (
@@ -65,17 +55,6 @@ def due(metformin: Reminder, moment: Time) -> Reminder:
     """Return a medicine whose dose fell due ten minutes ago, at 12:00 UTC."""
     moment.move(hours=11, minutes=10)
     return metformin
-
-
-def first_text() -> str:
-    """Return the text of the message that is due first, or an empty string if it has none any more."""
-    first = sa.select(Delivery).filter_by(channel="messaging").order_by(Delivery.due_at).limit(1)
-    return str(words_of(db.session.scalars(first).one()).get("text", ""))
-
-
-def put(client: Client, due: Reminder, body: dict[str, Any], query: str = "") -> None:
-    answer = client.put(f"/pengingat/{due.id}{query}", body)
-    assert answer.status_code == 200, answer.json
 
 
 def test_a_due_dose_stays_open_after_an_edit(due: Reminder, edit: dict[str, Any]) -> None:

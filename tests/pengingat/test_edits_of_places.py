@@ -6,8 +6,8 @@ from typing import Any
 
 from tests.helpers.client import Client
 from tests.pengingat.answering import Reminder
+from tests.pengingat.edits import dose, first_text, put, with_doses
 from tests.pengingat.ledgers import Time, ledger, waiting
-from tests.pengingat.test_edits_of_due_times import dose, first_text, put, with_doses
 
 
 def medicine(siti: Client, obat: dict[str, Any], **fields: Any) -> Reminder:

@@ -19,7 +19,7 @@ from app.personal_data import jobs, service
 from app.personal_data.models import DataExport, Tombstone
 from tests.caregivers.dependents import PATH, keep
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import PASSWORD, make_admin, make_user, signed_in
+from tests.helpers.factories import PASSWORD, make_user, signed_in
 from tests.helpers.overlap import done_twice_at_once
 from tests.personal_data.exports import rows
 from tests.personal_data.leaving import OBAT, let_the_grace_pass
@@ -87,17 +87,6 @@ class TestDeleting:
         jobs.erase(budi.id)
         assert not exists(ibu)
         assert not exists(budi.id)
-
-    def test_deletion_of_a_caregiver_by_a_superadmin_erases_deleted_dependents(
-        self, client: Client, superadmin: Client
-    ) -> None:
-        make_admin()
-        rini = client.as_(make_user(RoleName.ADMIN, RoleName.PENDAMPING))
-        ibu = keep(rini)
-        assert rini.delete(f"{PATH}/{ibu}").status_code == 202
-        assert superadmin.delete(f"/admins/{rini.id}").status_code in (200, 204)
-        assert not exists(ibu)
-        assert not exists(rini.id)
 
     def test_erasing_a_caregiver_erases_a_dependent_restored_from_a_backup(self, budi: Client, ibu: int) -> None:
         """The restored backup is older than the handover, so the caregiver manages the account again."""

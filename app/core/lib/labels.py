@@ -93,7 +93,14 @@ LABELS = {
     "lng": "Garis bujur",
     "start": "Tanggal mulai",
     "end": "Tanggal akhir",
-    # fields of the administration
+    # fields and query parameters of lists and of the administration
+    "page": "Nomor halaman",
+    "per_page": "Jumlah per halaman",
+    "before": "Batas daftar",
+    "after": "Batas daftar",
+    "date": "Tanggal",
+    "is_editable": "Pilihan dapat diubah",
+    "method": "Cara verifikasi",
     "query": "Kueri",
 }
 
