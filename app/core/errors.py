@@ -178,7 +178,7 @@ class ApiErrorSchema(Schema):
     """The body of every error response."""
 
     error = fields.String(
-        required=True, metadata={"title": "ErrorCode", "enum": list(ERROR_CODES), "example": "validation_error"}
+        required=True, metadata={"title": "ErrorCode", "enum": ERROR_CODES, "example": "validation_error"}
     )
     message = fields.String(
         required=True,
