@@ -76,9 +76,8 @@ def times_faster_than_a_scan(environment: BenchEnvironment) -> float:
         connection = db.session.connection()
         connection.execute(sa.text("SET max_parallel_workers_per_gather = 0"))
         for lat, lng in positions(30, seed=4):
-            parts, circle = reads.circle(lat, lng, RADIUS_M)
             for name, (statement, params) in {
-                "indexed": (reads.AROUND[parts], circle),
+                "indexed": (reads.AROUND, reads.circle(lat, lng, RADIUS_M)),
                 "scanned": (scan, {"lat": lat, "lng": lng}),
             }.items():
                 literal = statement.params(params).compile(connection, compile_kwargs={"literal_binds": True})

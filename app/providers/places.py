@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from app.core.lib.geo import Position
+from app.core.lib.geo import degrees
 from app.providers.http import Http, ProviderError
 from config import Config
 
@@ -117,7 +117,7 @@ def _read(result: Any) -> Place | None:
         case _:
             return None
     try:
-        position = Position.parse(lat, lng)
+        lat, lng = degrees(lat, 90), degrees(lng, 180)
     except ValueError:
         return None
     title = _text(name, 255)
@@ -127,8 +127,8 @@ def _read(result: Any) -> Place | None:
     return Place(
         place_id,
         title,
-        position.lat,
-        position.lng,
+        lat,
+        lng,
         address=_text(result.get("vicinity"), 500),
         rating=float(rating) if type(rating) in (int, float) and 0 <= rating <= 5 else None,
         types=tuple(kind for kind in types if isinstance(kind, str))[:20] if isinstance(types, list) else (),

@@ -11,7 +11,7 @@ from typing import Any
 from flask import Blueprint, request
 from flask.typing import ResponseReturnValue
 
-from app.core.lib.geo import Position
+from app.core.lib.geo import degrees
 from dev.distance import distance_km
 from dev.simulators.base import Refusals, Simulator
 
@@ -128,7 +128,8 @@ class PlacesSearch(Simulator):
             works_at, rows, page = self._tokens.get(request.args["pagetoken"], (float("inf"), [], 0))
             return refusal("INVALID_REQUEST") if time.monotonic() < works_at else self._page(rows, page)
         try:
-            centre = Position.parse(*request.args.get("location", "").split(","))
+            at_lat, at_lng = request.args.get("location", "").split(",")
+            lat, lng = degrees(at_lat, 90), degrees(at_lng, 180)
             radius = float(request.args.get("radius", ""))
         except (ValueError, TypeError):
             return refusal("INVALID_REQUEST")
@@ -138,7 +139,7 @@ class PlacesSearch(Simulator):
         rows = [
             facility.row()
             for facility in self.facilities.values()
-            if distance_km(centre.lat, centre.lng, facility.lat, facility.lng) * 1000 <= radius
+            if distance_km(lat, lng, facility.lat, facility.lng) * 1000 <= radius
             and (type_ is None or type_ in facility.types)
         ]
         return self._page(rows, 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import unicodedata
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
@@ -202,12 +201,9 @@ class Degrees(fields.Field[float]):
 
     def _deserialize(self, value: object, *_: object, **__: object) -> float:
         try:
-            number = degrees(value)
+            return degrees(value, self.limit)
         except ValueError:
-            number = math.nan
-        if not abs(number) <= self.limit:
-            raise self.make_error("invalid", limit=self.limit)
-        return number
+            raise self.make_error("invalid", limit=self.limit) from None
 
 
 class PositionSchema(Schema):

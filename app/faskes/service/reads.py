@@ -35,23 +35,16 @@ def _param(name: str) -> sa.BindParameter[float]:
     return sa.bindparam(name, type_=sa.Double)
 
 
-def _in_box(west: str, east: str) -> sa.ColumnElement[bool]:
-    corners = (
-        sa.func.point(_param(east), _param("north")),
-        sa.func.point(_param(west), _param("south")),
-    )
-    return sa.func.point(Faskes.lng, Faskes.lat).bool_op("<@")(sa.func.box(*corners))
-
-
-def _around(*boxes: sa.ColumnElement[bool]) -> sa.Select[*tuple[object, ...]]:
+def _around() -> sa.Select[*tuple[object, ...]]:
     """Return the query for facilities in a circle, nearest first.
 
-    The query first uses the index to select the rows in the boxes (rectangles around the circle). From these rows, the
+    The query first uses the index to select the rows in the box (a rectangle around the circle). From these rows, the
     query then selects the rows within the radius.
     """
+    corners = (sa.func.point(_param("east"), _param("north")), sa.func.point(_param("west"), _param("south")))
     boxed = (
         sa.select(*COLUMNS, distance_km(_param("lat"), _param("lng")).label("distance_km"))
-        .where(sa.or_(*boxes))
+        .where(sa.func.point(Faskes.lng, Faskes.lat).bool_op("<@")(sa.func.box(*corners)))
         .offset(sa.literal_column("0"))  # without OFFSET, PostgreSQL would compute the distance twice
         .subquery()
     )
@@ -63,24 +56,18 @@ def _around(*boxes: sa.ColumnElement[bool]) -> sa.Select[*tuple[object, ...]]:
     )
 
 
-#: Statements by number of boxes. A circle across the antimeridian needs two boxes: one on each side of the
-#: antimeridian. Any other circle needs one box.
-AROUND = {1: _around(_in_box("west0", "east0")), 2: _around(_in_box("west0", "east0"), _in_box("west1", "east1"))}
+AROUND = _around()
 
 
-def circle(lat: float, lng: float, radius_m: float) -> tuple[int, dict[str, float]]:
-    """Return the key in `AROUND` and the parameters for a circle."""
+def circle(lat: float, lng: float, radius_m: float) -> dict[str, float]:
+    """Return the parameters of `AROUND` for a circle."""
     box = box_around(lat, lng, radius_m / 1000)
-    params = {"lat": lat, "lng": lng, "radius_km": radius_m / 1000, "south": box.south, "north": box.north}
-    for number, (west, east) in enumerate(box.longitudes):
-        params |= {f"west{number}": west, f"east{number}": east}
-    return len(box.longitudes), params
+    return {"lat": lat, "lng": lng, "radius_km": radius_m / 1000, **box._asdict()}
 
 
 def around(lat: float, lng: float, radius_m: float) -> list[Record]:
     """Return facilities within `radius_m` metres, nearest first, at most `MAX_UNPAGED`."""
-    boxes, params = circle(lat, lng, radius_m)
-    found = records(AROUND[boxes], params)
+    found = records(AROUND, circle(lat, lng, radius_m))
     return [{**record, "distance_km": round(record["distance_km"], DECIMALS)} for record in found]
 
 
