@@ -28,7 +28,6 @@ def create_app(config: Config) -> Flask:
 
     logging.configure()
     app = Flask(__name__)
-    app.config["SECRET_KEY"] = config.secret_key
     app.config["TESTING"] = config.environment == "testing"
     app.extensions["config"] = config
 

@@ -12,8 +12,6 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 
-_NOW = sa.select(sa.func.clock_timestamp())
-
 
 def now() -> datetime:
     """Return the database's current time in UTC, timezone-aware."""

@@ -5,6 +5,7 @@ Every view must declare its callers. `dispatch` wraps each call of a view.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,7 +23,7 @@ from app.core.version import VERSION
 from app.core.web import dispatch, idempotency, pagination
 from app.core.web.caching import Caching
 from app.core.web.dispatch import AccessRule, View
-from app.core.web.openapi import document, operations
+from app.core.web.openapi import document
 from app.core.web.openapi.variants import Plugin
 from app.core.web.parsing import Parser
 from app.core.web.request import raw_json
@@ -43,6 +44,8 @@ class MessageSchema(Schema):
 
 #: OpenAPI security requirements of routes that work without a token: public routes, and routes with optional login.
 ANYBODY: tuple[list[dict[str, list[str]]], ...] = ([], [{}, {"bearer": []}])
+
+NOT_MODIFIED = {"description": "The cached version in `If-None-Match` is still current. No body."}
 
 #: Largest id that a database column can store. No row has this id.
 MAX_ID = 2**63 - 1
@@ -85,14 +88,16 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         if caching and (options.get("methods") != ["GET"] or access.security not in ANYBODY):
             raise TypeError(f"{rule}: only a public read may be kept by others")
         takes_key = idempotency.takes_key(view_func, options.get("methods"), access.security)
-        described = operations.described(
-            view_func,
-            security=access.security,
-            who=access.description,
-            is_cached=caching is not None,
-        )
-        more = {document.MORE_PARAMETERS: [idempotency.PARAMETER]} if takes_key else {}
-        view = self.doc(**described, **more)(view_func)
+        _, _, details = inspect.cleandoc(view_func.__doc__ or "").partition("\n\n")
+        first, *others = view_func.__name__.split("_")
+        described = {
+            "operationId": first + "".join(map(str.capitalize, others)),  # `listThreads` for `list_threads`
+            "description": f"{details}\n\n{access.description}".strip(),
+            "security": access.security,
+            "responses": {"304": NOT_MODIFIED} if caching else {},
+            **({document.MORE_PARAMETERS: [idempotency.PARAMETER]} if takes_key else {}),
+        }
+        view = self.doc(**described)(view_func)
         view = idempotency.once(view) if takes_key else view
         call = dispatch.around(view, access)
         super().add_url_rule(rule, endpoint, caching.around(call) if caching else call, *args, **options)

@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 View = TypeVar("View", bound=Callable[..., object])
 
-#: Pause in seconds after two consecutive failures to reach Redis. The process does not call Redis during the pause.
+#: Pause in seconds after a failure to reach Redis. The process does not call Redis during the pause.
 AWAY_S = 1.0
 
 
@@ -74,12 +74,10 @@ class RateLimits:
     def _ask(self, question: Callable[[MovingWindowRateLimiter], T]) -> T:
         """Call `question` with the counts in Redis.
 
-        During an outage of Redis, call `question` with the counts in the memory of this process. A request waits for
-        an unresponsive Redis only once, even if its route has several limits.
+        During an outage of Redis, call `question` with the counts in the memory of this process.
         """
         now = monotonic()
-        in_request = has_request_context()
-        if now >= self._away_until and not (in_request and "redis_is_away" in g):
+        if now >= self._away_until:
             self._away_until = now + self._pause_s  # only one call at a time tests whether Redis is available again
             try:
                 result = question(self._shared)
@@ -89,8 +87,7 @@ class RateLimits:
                         "Redis is unavailable (%s): each process counts rate limits separately", type(error).__name__
                     )
                 self._pause_s = AWAY_S
-                if in_request:
-                    g.redis_is_away = True
+                self._away_until = now + AWAY_S
             else:
                 self._away_until = self._pause_s = 0.0
                 return result
@@ -162,12 +159,6 @@ def limit(
 def start_retry() -> None:
     """Remember what the first attempt of this request has counted."""
     g.counted_before = g.pop("counted", [])
-
-
-def are_enabled() -> bool:
-    """Return whether rate limits are enabled in the running application."""
-    limits: RateLimits = current_app.extensions["limits"]
-    return limits.enabled
 
 
 def count(rate: str, *key: str) -> None:

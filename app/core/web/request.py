@@ -13,9 +13,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 import orjson
-from flask import Flask, Request, Response, g, request
+from flask import Flask, Response, g, request
 from flask.json.provider import JSONProvider
-from flask.sessions import SessionInterface, SessionMixin
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app.core.operations import metrics
@@ -82,33 +81,18 @@ class OrjsonProvider(JSONProvider):
     def loads(self, s: str | bytes, **_: object) -> object:
         return orjson.loads(s)
 
-    def response(self, *args: object, **kwargs: object) -> Response:
-        return raw_json(args[0] if len(args) == 1 else kwargs or args)  # accept the same arguments as `jsonify`
-
 
 def raw_json(payload: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Return a JSON response from plain values, without marshmallow. A schema serves only to document the response."""
     return ApiResponse(orjson.dumps(payload, option=ORJSON_OPTIONS), status, headers, content_type=JSON)
 
 
-class NoSessions(SessionInterface):
-    """Disable Flask's sessions, because the service uses bearer tokens instead of cookies."""
-
-    def open_session(self, app: Flask, request: Request) -> SessionMixin | None:
-        return self.make_null_session(app)
-
-    def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
-        """Store nothing."""
-
-
 def init_app(app: Flask, config: Config) -> None:
     app.response_class = ApiResponse
     app.json = OrjsonProvider(app)
-    app.session_interface = NoSessions()
     app.config["MAX_CONTENT_LENGTH"] = MAX_MULTIPART_BYTES
     app.config["MAX_FORM_MEMORY_SIZE"] = MAX_JSON_BYTES
     app.config["MAX_FORM_PARTS"] = 100
-    app.config["TRAP_BAD_REQUEST_ERRORS"] = False
     if config.trusted_proxies:
         n = config.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=n, x_proto=n, x_host=n)  # type: ignore[method-assign]
