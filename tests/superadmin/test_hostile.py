@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -113,6 +114,17 @@ def test_an_endless_statement_is_stopped_with_a_timeout(
     assert db.session.scalar(sa.text("SELECT nama_ktp FROM users")) != "x"
     db.session.rollback()
     still_serves(boss)
+
+
+def test_a_stubborn_statement_is_terminated_with_the_parameters_of_the_address(
+    boss: Client, committed: Flask, monkeypatch: pytest.MonkeyPatch, short_limit: None
+) -> None:
+    config = committed.extensions["config"]
+    address = sa.make_url(config.database_url).update_query_dict({"connect_timeout": "5", "application_name": "own"})
+    url = address.render_as_string(hide_password=False)
+    monkeypatch.setitem(committed.extensions, "config", dataclasses.replace(config, superadmin_database_url=url))
+    assert_error(boss.post("/superadmin/query", {"query": STUBBORN}), 400, "query_timeout")
+    assert nobody_works()
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,7 @@ class Session:
         with suppress(AppError):
             self._wait()
             return
-        with closing(psycopg2.connect(**self._parameters, connect_timeout=3)) as other, other.cursor() as cursor:
+        with closing(psycopg2.connect(**self._parameters)) as other, other.cursor() as cursor:
             cursor.execute("SELECT pg_catalog.pg_terminate_backend(%s)", [self._connection.info.backend_pid])
 
 
@@ -169,6 +169,9 @@ def opened(*, limits_each_statement: bool = False) -> Iterator[Session]:
         **address.get_dialect()().create_connect_args(address)[1],  # handles several hosts with ports
         "application_name": "sql-console",
         "client_encoding": "UTF8",
+        # Limits of the connections that cancel and terminate, if the database host hangs.
+        "connect_timeout": 3,
+        "tcp_user_timeout": 10000,
         "options": f"{OPTIONS} -c default_transaction_read_only=on" if is_read_only else OPTIONS,
     }
     with RUNS.slot(), closing(Session(parameters, limits_each_statement=limits_each_statement)) as session:
