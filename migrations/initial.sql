@@ -66,7 +66,6 @@ CREATE TABLE access_log (
     actor_role text,
     action text NOT NULL,
     reason text,
-    day date,
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
@@ -77,8 +76,6 @@ COMMENT ON COLUMN access_log.actor_id IS 'who read the data; null: a deleted acc
 COMMENT ON COLUMN access_log.actor_role IS 'role of the reader at that time; null: the operator, by a command';
 
 COMMENT ON COLUMN access_log.reason IS 'reason given by the reader, unchanged';
-
-COMMENT ON COLUMN access_log.day IS 'date in Jakarta of an access that is recorded once a day; null: recorded every time';
 
 CREATE SEQUENCE access_log_id_seq
     START WITH 1
@@ -230,28 +227,6 @@ CREATE SEQUENCE broadcasts_id_seq
     CACHE 1;
 
 ALTER SEQUENCE broadcasts_id_seq OWNED BY broadcasts.id;
-
-CREATE TABLE bulk_accesses (
-    id bigint NOT NULL,
-    actor_role text,
-    action text NOT NULL,
-    covers text NOT NULL,
-    since timestamp with time zone,
-    until timestamp with time zone,
-    day date NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
-);
-
-COMMENT ON COLUMN bulk_accesses.day IS 'date in Jakarta';
-
-CREATE SEQUENCE bulk_accesses_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
-
-ALTER SEQUENCE bulk_accesses_id_seq OWNED BY bulk_accesses.id;
 
 CREATE TABLE caregiver_alerts (
     id bigint NOT NULL,
@@ -1371,8 +1346,6 @@ ALTER TABLE ONLY audit_entries ALTER COLUMN id SET DEFAULT nextval('audit_entrie
 
 ALTER TABLE ONLY broadcasts ALTER COLUMN id SET DEFAULT nextval('broadcasts_id_seq'::regclass);
 
-ALTER TABLE ONLY bulk_accesses ALTER COLUMN id SET DEFAULT nextval('bulk_accesses_id_seq'::regclass);
-
 ALTER TABLE ONLY caregiver_alerts ALTER COLUMN id SET DEFAULT nextval('caregiver_alerts_id_seq'::regclass);
 
 ALTER TABLE ONLY caregiver_links ALTER COLUMN id SET DEFAULT nextval('caregiver_links_id_seq'::regclass);
@@ -1441,9 +1414,6 @@ ALTER TABLE ONLY broadcast_pace
 
 ALTER TABLE ONLY broadcasts
     ADD CONSTRAINT pk_broadcasts PRIMARY KEY (id);
-
-ALTER TABLE ONLY bulk_accesses
-    ADD CONSTRAINT pk_bulk_accesses PRIMARY KEY (id);
 
 ALTER TABLE ONLY caregiver_alerts
     ADD CONSTRAINT pk_caregiver_alerts PRIMARY KEY (id);
@@ -1603,9 +1573,6 @@ ALTER TABLE ONLY articles
 
 ALTER TABLE ONLY broadcasts
     ADD CONSTRAINT uq_broadcasts_kind_about_id UNIQUE (kind, about_id);
-
-ALTER TABLE ONLY bulk_accesses
-    ADD CONSTRAINT uq_bulk_accesses_day_action_actor_role_covers_since_until UNIQUE NULLS NOT DISTINCT (day, action, actor_role, covers, since, until);
 
 ALTER TABLE ONLY caregiver_alerts
     ADD CONSTRAINT uq_caregiver_alerts_occurrence_id_link_id_about UNIQUE (occurrence_id, link_id, about);
@@ -1859,8 +1826,6 @@ CREATE INDEX ix_users_searched ON users USING gin (username gin_trgm_ops, nama_k
 CREATE INDEX ix_videos_channel_id ON videos USING btree (channel_id);
 
 CREATE INDEX ix_videos_searched ON videos USING gin (title gin_trgm_ops, channel_title gin_trgm_ops);
-
-CREATE UNIQUE INDEX uq_access_log_day ON access_log USING btree (user_id, action, day) WHERE (day IS NOT NULL);
 
 CREATE UNIQUE INDEX uq_consents_present ON consents USING btree (user_id, purpose) WHERE (ended_at IS NULL);
 

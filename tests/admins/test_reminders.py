@@ -6,11 +6,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.core.lib.local_time import JAKARTA, midnight, now, today
-from app.identity.access_log import AccessLogEntry
 from app.notifications.models import Delivery
 from app.pengingat.models import Occurrence
 from tests.helpers.client import Client
@@ -100,14 +98,3 @@ def test_only_missed_medicine_doses_of_active_people_are_counted(admin: Client, 
     assert client.as_(withdrawn).put("/profile/persetujuan", {"health_data": False}).status_code == 200
     assert usernames(admin, 3) == []
     assert admin.get("/admins/overview/hari-ini").json["missed_people"] == 0
-
-
-def test_a_listed_person_gets_one_access_log_entry_a_day(admin: Client) -> None:
-    person = make_user().id
-    missed(person, 1, 2, 3)
-    for _ in range(2):
-        admin.get("/admins/users?missed_days=3")
-    looks = db.session.scalars(sa.select(AccessLogEntry.action).filter_by(user_id=person)).all()
-    assert looks == ["missed_listed"]
-    admin.get("/admins/overview/hari-ini")
-    assert db.session.scalar(sa.select(sa.func.count()).select_from(AccessLogEntry).filter_by(user_id=person)) == 1

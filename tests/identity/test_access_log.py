@@ -8,7 +8,7 @@ from flask import Flask
 
 from app.core.database.session import db
 from app.identity import access_log
-from app.identity.access_log import AccessAction, AccessLogEntry, BulkAccess, Covers
+from app.identity.access_log import AccessAction, AccessLogEntry
 from app.identity.models import RoleName, User
 from tests.helpers.client import Client
 from tests.helpers.factories import as_caller, make_admin, make_user
@@ -40,23 +40,9 @@ def test_an_admin_caregiver_is_logged_with_the_role_that_fits_the_action(patient
     assert [row[2] for row in entries()] == ["pendamping", "admin", None]
 
 
-def test_a_repeated_daily_access_entry_is_one_row_per_person(patient: User) -> None:
-    admin, another = as_caller(make_admin()), make_user()
-    access_log.record_today(admin, [patient.id], AccessAction.LISTED)
-    access_log.record_today(admin, [another.id, patient.id, admin.id, 999_999_999], AccessAction.LISTED)
-    assert [row[0] for row in entries()] == [patient.id, another.id]
-
-
 def test_an_access_to_ones_own_data_is_not_logged(patient: User) -> None:
     access_log.record(as_caller(patient), patient.id, AccessAction.PROFILE_READ)
-    access_log.record_today(as_caller(patient), [patient.id], AccessAction.LISTED)
     assert entries() == []
-
-
-def test_bulk_accesses_of_two_admins_on_one_day_are_one_row(app: Flask) -> None:
-    for admin in (make_admin(), make_admin()):
-        access_log.record_many(as_caller(admin), AccessAction.EXPORT, Covers.EVERYBODY)
-    assert db.session.scalar(sa.select(sa.func.count()).select_from(BulkAccess)) == 1
 
 
 def test_an_admin_profile_read_logs_a_nik_read_only_if_a_nik_exists(client: Client, app: Flask) -> None:

@@ -24,14 +24,12 @@ from app.roles import service as roles_service
 NOT_FOUND = "Administrator tidak ditemukan."
 
 
-def list_all(search: Search, by: Caller) -> Listing[User]:
+def list_all(search: Search) -> Listing[User]:
     """Return all users with the role admin, newest first."""
     query = users.with_role(RoleName.ADMIN).options(with_last_seen())
     if search.q:
         query = query.where(users.matches(search.q))
-    listing = paginate(query, search.page)
-    access_log.record_today(by, [row.id for row in listing.rows], access_log.AccessAction.LISTED)
-    return listing
+    return paginate(query, search.page)
 
 
 def get(username: str, by: Caller) -> User:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import date
 
 import sqlalchemy as sa
 
@@ -12,10 +12,8 @@ from app.core.errors import NotFound
 from app.core.exports import csv
 from app.core.exports.streaming import MIMETYPES, Download, start_eagerly
 from app.core.exports.table import Paper
-from app.core.lib.local_time import JAKARTA, midnight, today
-from app.identity import access_log, audit, users
-from app.identity.access_log import Covers
-from app.identity.models import RoleName, User
+from app.core.lib.local_time import JAKARTA, today
+from app.identity import audit
 from app.identity.sessions import Caller
 
 
@@ -46,28 +44,10 @@ def export(
             chunks = xlsx.stream(table, title=report.sheet)
         case _:
             chunks = csv.stream(table)
-    chunks = start_eagerly(chunks)  # slow, so start before the log entries below lock rows
-    _record_access(name, by, start, end)
+    chunks = start_eagerly(chunks)  # slow, so start before the audit entry
     audit.record(by, audit.AuditAction.EXPORT, f"export:{name}", format=format, start=str(first), end=str(last))
     days = f"_{first}_{last}" if start or end else ""
     return Download(f"{name}{days}.{format}", MIMETYPES[format], chunks)
-
-
-#: Which users a report contains, by report name. These are either the users who registered in the range of days, or the
-#: users who were active in the range of days.
-COVERS = {"users": Covers.REGISTERED, "activity-logs": Covers.ACTIVE}
-
-
-def _record_access(name: str, by: Caller, start: date | None, end: date | None) -> None:
-    """Add the export to the access log of each person in the report. Skip reports that contain only numbers."""
-    if name == "admins":
-        admins = users.with_role(RoleName.ADMIN).where(within(User.created_at, start, end))
-        ids = db.session.scalars(admins.with_only_columns(User.id)).all()
-        access_log.record_today(by, ids, access_log.AccessAction.EXPORT)
-    elif covers := COVERS.get(name):
-        since = midnight(start) if start else None
-        until = midnight(end + timedelta(days=1)) if end and end < date.max else None
-        access_log.record_many(by, access_log.AccessAction.EXPORT, covers, since=since, until=until)
 
 
 def _first_day(report: ReportDefinition) -> date:

@@ -15,9 +15,8 @@ from app.core.lib.local_time import JAKARTA, now, today
 from app.dokter.models import Dokter
 from app.faskes.models import Faskes
 from app.forum.models import ForumCategory, ForumThread
-from app.identity import access_log, dependents
+from app.identity import dependents
 from app.identity.models import Role, RoleName, User, UserDay, user_roles
-from app.identity.sessions import Caller
 from app.komunitas.models import Komunitas
 from app.logs.models import ActivityLog, LogDay
 from app.pengingat.ledger import queries
@@ -30,7 +29,7 @@ MAX_DAYS = 3660
 RECENT = 20
 
 
-def get(by: Caller, start: date | None = None, end: date | None = None) -> dict[str, object]:
+def get(start: date | None = None, end: date | None = None) -> dict[str, object]:
     """Return the overview for a range of days in Jakarta, both included."""
     start, end = _range(start, end)
     provinces = db.session.execute(_PROVINCES).all()
@@ -42,7 +41,6 @@ def get(by: Caller, start: date | None = None, end: date | None = None) -> dict[
     before = db.session.scalar(_BEFORE, {"start": start}) or 0
     activity = db.session.execute(_ACTIVITY, {"start": start, "end": end}).all()
     latest = db.session.execute(recent(start, end)).all()
-    access_log.record_today(by, {row.user_id for row in latest if row.user_id}, access_log.AccessAction.ACTIVITY_READ)
     return {
         "range": {"start": start, "end": end, "timezone": JAKARTA.key},
         "totals": {

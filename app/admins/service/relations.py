@@ -10,7 +10,7 @@ from sqlalchemy import orm
 
 from app.caregivers import service as caregivers
 from app.core.web.pagination import Listing, Search, containing, paginate_rows
-from app.identity import access_log, audit, dependents
+from app.identity import audit, dependents
 from app.identity.care import CaregiverLink
 from app.identity.models import User
 from app.identity.sessions import Caller
@@ -25,7 +25,7 @@ class Relation(TypedDict):
     patient: User
 
 
-def list_all(search: Search, by: Caller) -> Listing[Relation]:
+def list_all(search: Search) -> Listing[Relation]:
     """Return all links with both users, the latest link first. Use one SQL statement."""
     caregiver, patient = orm.aliased(User), orm.aliased(User)
     query = (
@@ -53,16 +53,7 @@ def list_all(search: Search, by: Caller) -> Listing[Relation]:
         }
         for link, caregiver, patient in links.rows
     ]
-    people = {end for relation in relations for end in (relation["caregiver_id"], relation["patient_id"])}
-    access_log.record_today(by, people, access_log.AccessAction.LISTED)
     return Listing(relations, links.total, links.page)
-
-
-def list_patients(caregiver_id: int, search: Search, by: Caller) -> Listing[caregivers.LinkedPerson]:
-    """Return the patients of a caregiver."""
-    listing = caregivers.list_patients(caregiver_id, search)
-    access_log.record_today(by, {caregiver_id, *(row.id for row in listing.rows)}, access_log.AccessAction.LISTED)
-    return listing
 
 
 def delete(caregiver_id: int, patient_id: int, by: Caller) -> None:

@@ -45,14 +45,6 @@ def list_all(search: UserSearch) -> Listing[User]:
     return Listing(rows, count_all(matching, page, len(rows)), page)
 
 
-def show_all(search: UserSearch, to: Caller) -> Listing[User]:
-    """Return the same users as `list_all`. Add an entry to each user's access log."""
-    listing = list_all(search)
-    action = access_log.AccessAction.LISTED if search.missed_days is None else access_log.AccessAction.MISSED_LISTED
-    access_log.record_today(to, [row.id for row in listing.rows], action)
-    return listing
-
-
 def with_last_seen() -> orm.interfaces.ORMOption:
     return orm.with_expression(User.last_seen_at, _LAST_SEEN)
 
