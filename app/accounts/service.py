@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import cast
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -35,7 +34,7 @@ from app.identity import (
     usernames,
     users,
 )
-from app.identity.consents import ConsentChoices, ConsentSource, Purpose
+from app.identity.consents import ConsentSource, Purpose
 from app.identity.models import SELF_SERVICE, PasswordReset, RoleName, User
 from app.identity.roles import choose_own_roles, roles_named
 from app.identity.schemas import shown_nik
@@ -96,7 +95,7 @@ def _take_over(code: str, data: Loaded) -> User:
 
     Raise `ValidationFailed` for an invalid handover code. After an error in another field, the code stays valid.
     """
-    sent = cast(ConsentChoices, dict(data.get("consents", {})))
+    sent = dict(data.get("consents", {}))
     if sent.get("health_data") is False:
         raise ValidationFailed({"consents": {"health_data": [WITHDRAW_LATER]}})
     user = dependents.redeem(code)

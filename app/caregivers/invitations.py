@@ -44,8 +44,6 @@ class NewInvitation(TypedDict):
 
 
 def create(caller: Caller, scopes: Collection[str]) -> NewInvitation:
-    if scopes:
-        service.check_may_allow(caller.id)
     code = codes.new_code(CHARACTERS)
     invitation = Invitation(
         patient_id=caller.id,

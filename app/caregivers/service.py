@@ -10,14 +10,12 @@ from sqlalchemy import orm
 from sqlalchemy.dialects.postgresql import insert
 
 from app.caregivers import notices
-from app.caregivers.models import Invitation
 from app.core.database.session import db, map_constraint_errors
 from app.core.errors import AppError, BadRequest, Forbidden, NotFound
 from app.core.web import idempotency, rate_limits
 from app.core.web.pagination import Listing, Page, Search, containing, paginate, paginate_rows
-from app.identity import care, consents, dependents, erasure, users
+from app.identity import care, dependents, erasure, users
 from app.identity.care import CaregiverCut, CaregiverLink, Scope
-from app.identity.consents import Purpose
 from app.identity.models import RoleName, User
 from app.notifications import outbox
 from app.notifications.models import About
@@ -72,31 +70,12 @@ def create(
 
 def update_scopes(patient_id: int, caregiver_id: int, scopes: Collection[str]) -> LinkedPerson:
     """Replace the scopes that a patient gives a caregiver. Raise `NotFound` if the two have no link."""
-    if scopes:
-        check_may_allow(patient_id)
     which = sa.and_(CaregiverLink.patient_id == patient_id, CaregiverLink.caregiver_id == caregiver_id)
     link = next(iter(_locked(which)), None)
     if link is None:
         raise NotFound(NOT_FOUND)
     _allow(link, care.in_order(scopes))
     return db.session.execute(_linked(CaregiverLink.caregiver_id, which)).one()
-
-
-def check_may_allow(patient_id: int) -> None:
-    """Raise `ConsentWithdrawn` if the patient withdrew the consent to share data with caregivers. Lock the patient."""
-    users.lock(patient_id)
-    consents.check(patient_id, Purpose.CAREGIVERS)
-
-
-def allow_nobody(patient_id: int) -> None:
-    """Remove the scopes of all caregivers of a patient. Delete the patient's invitations. The links stay.
-
-    A caregiver who manages the patient's account keeps their scopes.
-    """
-    keeps = sa.exists().where(User.id == CaregiverLink.patient_id, User.guardian_id == CaregiverLink.caregiver_id)
-    for link in _locked(sa.and_(CaregiverLink.patient_id == patient_id, CaregiverLink.scopes != [], ~keeps)):
-        _allow(link, [])
-    db.session.execute(sa.delete(Invitation).where(Invitation.patient_id == patient_id))
 
 
 def leave(patient_id: int) -> None:

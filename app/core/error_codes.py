@@ -12,7 +12,7 @@ _CODES = """
     otp_setup_required own_account own_post owner_only payload_too_large phone_taken phrase_taken post_deleted
     post_hidden provider_failed provider_not_configured provider_timeout province_not_found query_timeout
     request_timeout result_too_large role_in_use role_mismatch role_needed role_not_allowed role_not_editable
-    role_taken route_not_found same_person service_needed service_unavailable session_ended sql_error
+    role_taken route_not_found same_person service_unavailable session_ended sql_error
     stock_not_tracked stopped_by_number subscription_verified superadmin_only superuser_role token_expired too_early
     too_many_dependents too_many_reminders too_many_requests unauthorized unknown_report unknown_table
     unsupported_media_type uri_too_long url_not_allowed username_taken validation_error value_out_of_range

@@ -8,41 +8,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
-from typing import TypedDict
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base, Created, db
-from app.core.errors import BadRequest, Conflict
+from app.core.errors import Conflict
 
 #: Version of the text that people agree to. Increase this number when the meaning of the text changes.
 VERSION = "1"
 
 
 class Purpose(StrEnum):
-    #: Use of the service with an account.
-    SERVICE = "service"
     #: Reminders, and the person's answers to the reminders.
     HEALTH_DATA = "health_data"
     #: Broadcasts with news. `User.accepts_broadcasts` has the current choice, and `Consent` has only the proof.
     BROADCASTS = "broadcasts"
-    #: Access of caregivers to the person's data.
-    CAREGIVERS = "caregivers"
 
 
 class ConsentSource(StrEnum):
     REGISTRATION = "registration"
     APP = "app"
     MESSAGE = "message"
-
-
-#: Error messages by purpose, for actions that need a consent that the person has withdrawn.
-WITHDRAWN = {
-    Purpose.HEALTH_DATA: "Anda menarik persetujuan data kesehatan. Berikan lagi di profil untuk memakai pengingat.",
-    Purpose.CAREGIVERS: "Anda menarik persetujuan untuk pendamping. Berikan lagi di profil untuk memberi izin.",
-}
 
 
 class Consent(Base, Created):
@@ -73,15 +61,6 @@ class Consent(Base, Created):
             postgresql_where=sa.text("ended_at IS NULL AND NOT granted"),
         ),
     )
-
-
-class ConsentChoices(TypedDict, total=False):
-    """The consents in a request. True means agreed. A purpose that the client omits stays unchanged."""
-
-    service: bool
-    health_data: bool
-    broadcasts: bool
-    caregivers: bool
 
 
 def record(user_id: int, choices: Mapping[Purpose, bool], way: ConsentSource) -> set[Purpose]:
@@ -120,11 +99,7 @@ def current(user_id: int) -> dict[Purpose, Consent]:
 
 class ConsentWithdrawn(Conflict):
     code = "consent_withdrawn"
-
-
-class ServiceNeeded(BadRequest):
-    code = "service_needed"
-    message = "Tanpa persetujuan layanan akun tidak dapat dipakai. Bila Anda ingin berhenti, hapus akun Anda."
+    message = "Anda menarik persetujuan data kesehatan. Berikan lagi di profil untuk memakai pengingat."
 
 
 def check(user_id: int, purpose: Purpose) -> None:
@@ -133,7 +108,7 @@ def check(user_id: int, purpose: Purpose) -> None:
     The person's row must be locked, so that the answer cannot change before the commit.
     """
     if db.session.scalar(sa.select(is_withdrawn(user_id, purpose))):
-        raise ConsentWithdrawn(WITHDRAWN[purpose])
+        raise ConsentWithdrawn
 
 
 def is_withdrawn(user_id: object, purpose: Purpose) -> sa.ColumnElement[bool]:

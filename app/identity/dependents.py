@@ -18,10 +18,9 @@ from app.core.database.personal import SECRET, Delete, Personal, Rows
 from app.core.database.session import Base, Created, db, map_constraint_errors
 from app.core.errors import AppError, Conflict, NotFound, ValidationFailed
 from app.core.web import idempotency
-from app.identity import access_log, codes, consents, erasure, sessions
+from app.identity import access_log, codes, erasure, sessions
 from app.identity.access_log import AccessAction
 from app.identity.care import CaregiverLink, Scope
-from app.identity.consents import Purpose
 from app.identity.models import OfSession, User
 from app.identity.sessions import Caller
 
@@ -204,15 +203,13 @@ def redeem(code: str) -> User:
 def release(user: User) -> CaregiverLink:
     """Turn a dependent into an independent person. Return the caregiver link with the former caregiver.
 
-    The dependent must be locked and must have a password. The caregiver keeps only the scope `alerts`. If the person
-    has withdrawn the consent for caregivers, the caregiver keeps no scope.
+    The dependent must be locked and must have a password. The caregiver keeps only the scope `alerts`.
     """
     caregiver_id, user.guardian_id, user.self_registered = user.guardian_id, None, True
     db.session.flush()
     which = CaregiverLink.caregiver_id == caregiver_id, CaregiverLink.patient_id == user.id
     link: CaregiverLink = db.session.scalars(sa.select(CaregiverLink).where(*which).with_for_update()).one()
-    is_withdrawn = db.session.scalar(sa.select(consents.is_withdrawn(user.id, Purpose.CAREGIVERS)))
-    link.scopes = [] if is_withdrawn else [Scope.ALERTS.value]
+    link.scopes = [Scope.ALERTS.value]
     db.session.flush()
     idempotency.delete_of_user(link.caregiver_id, "pengingat")
     return link

@@ -6,6 +6,7 @@ A person without a row in the table gets messages and pushes at any hour. The ch
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -18,7 +19,7 @@ from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base, db
 from app.core.lib import provinces
 from app.identity import consents, dependents, preferences
-from app.identity.consents import ConsentChoices, ConsentSource, Purpose
+from app.identity.consents import ConsentSource, Purpose
 from app.identity.models import User
 
 
@@ -115,15 +116,13 @@ def set_broadcasts(user: User, on: bool, *, way: ConsentSource) -> None:
     consents.record(user.id, {Purpose.BROADCASTS: on}, way)
 
 
-def record_consents(user: User, sent: ConsentChoices, *, way: ConsentSource) -> set[Purpose]:
+def record_consents(user: User, sent: Mapping[str, bool], *, way: ConsentSource) -> set[Purpose]:
     """Record a person's consents. Return the purposes, except broadcasts, for which the answer changed.
 
-    The person's row must be locked. Raise `ServiceNeeded` if the person withdraws the consent for the service, because
-    they must delete their account instead. A changed answer for broadcasts also switches broadcasts.
+    The person's row must be locked. A purpose that the client omits stays unchanged. A changed answer for broadcasts
+    also switches broadcasts.
     """
     choices = {purpose: sent[purpose.value] for purpose in Purpose if purpose.value in sent}
-    if not choices.get(Purpose.SERVICE, True):
-        raise consents.ServiceNeeded
     if Purpose.BROADCASTS in choices:
         set_broadcasts(user, choices.pop(Purpose.BROADCASTS), way=way)
     return consents.record(user.id, choices, way)

@@ -233,7 +233,5 @@ class OwnOrDependent(Schema):
 class Consents(Schema):
     """Consents of a person by purpose. If the request omits a purpose, its consent stays unchanged."""
 
-    service = fields.Boolean(metadata={"description": "The account itself; cannot be false"})
     health_data = fields.Boolean(metadata={"description": "Reminders and the answers to them"})
     broadcasts = fields.Boolean(metadata={"description": "News by message"})
-    caregivers = fields.Boolean(metadata={"description": "Access of caregivers to data that the person allows"})

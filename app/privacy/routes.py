@@ -13,7 +13,6 @@ from app.core.web.pagination import Listing, Page, PageSchema
 from app.identity import schemas as identity_schemas
 from app.identity import sessions
 from app.identity.access import authenticated, caller
-from app.identity.consents import ConsentChoices
 from app.privacy import schemas
 from app.privacy.service import access, consents, deliveries, devices, notifications
 from app.privacy.service.access import Access
@@ -121,11 +120,10 @@ def list_consents(whose: Loaded) -> list[Consent]:
 @takes_patient_id
 @bp.arguments(identity_schemas.Consents)
 @bp.response(200, schemas.Consent(many=True))
-def update_consents(whose: Loaded, data: ConsentChoices) -> list[Consent]:
+def update_consents(whose: Loaded, data: Loaded) -> list[Consent]:
     """Give or withdraw consents. Missing consents stay unchanged.
 
     Without `health_data`, reminders stop immediately. They are deleted within 72 hours, unless the consent is given
-    again. Without `caregivers`, caregivers see only the caller's username, name, picture and province. The consent
-    `service` ends only with the account.
+    again. Without it, caregivers see only the caller's username, name, picture and province.
     """
     return consents.update(caller, whose["patient_id"], data)

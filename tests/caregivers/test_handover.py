@@ -186,22 +186,15 @@ class TestRegistering:
             "Anda masih dikabari kalau obat belum ditandai."
         ]
 
-    def test_without_caregiver_consent_the_notice_mentions_no_alerts(
-        self, client: Client, budi: Client, ibu: int
-    ) -> None:
-        take_over(client, hand_over(budi, ibu), consents={"service": True, "caregivers": False})
-        assert scopes_of(ibu) == []
-        assert told(ibu) == ["Akun ini sekarang milik Anda, dengan semua pengingat dan riwayatnya."]
-
     def test_stopped_reminders_resume_only_after_consent_in_the_profile(
         self, client: Client, budi: Client, ibu: int
     ) -> None:
         assert budi.post(f"/pengingat/obat?patient_id={ibu}", OBAT).status_code == 201
         consents = f"/profile/persetujuan?patient_id={ibu}"
         assert budi.put(consents, {"health_data": False}).status_code == 200
-        siti = take_over(client, hand_over(budi, ibu), consents={"service": True, "health_data": True})
+        siti = take_over(client, hand_over(budi, ibu), consents={"health_data": True})
         granted = {row["purpose"]: row["granted"] for row in siti.get("/profile/persetujuan").json}
-        assert (granted["service"], granted["health_data"]) == (True, False)
+        assert granted["health_data"] is False
         assert siti.put("/profile/persetujuan", {"health_data": True}).status_code == 200
         waiting = sa.select(sa.func.count()).select_from(Delivery).filter_by(kind="reminder", state="pending")
         assert (db.session.scalar(waiting) or 0) > 0
@@ -234,7 +227,6 @@ class TestRefusals:
             ({"nomor_hp": None}, 400, "validation_error"),
             ({"password": "123"}, 400, "validation_error"),
             ({"nama_ktp": ""}, 400, "validation_error"),
-            ({"consents": {"service": False}}, 400, "service_needed"),
             ({"consents": {"health_data": False}}, 400, "validation_error"),
         ],
     )

@@ -30,7 +30,7 @@ def test_a_missing_consent_counts_as_given(user_id: int) -> None:
 
 
 def test_a_withdrawal_is_a_change_with_or_without_a_prior_consent(user_id: int) -> None:
-    assert consents.record(user_id, {Purpose.CAREGIVERS: False}, ConsentSource.APP) == {Purpose.CAREGIVERS}
+    assert consents.record(user_id, {Purpose.BROADCASTS: False}, ConsentSource.APP) == {Purpose.BROADCASTS}
     consents.record(user_id, {Purpose.HEALTH_DATA: True}, ConsentSource.REGISTRATION)
     assert consents.record(user_id, {Purpose.HEALTH_DATA: False}, ConsentSource.APP) == {Purpose.HEALTH_DATA}
     assert withdrawn(Purpose.HEALTH_DATA) == [user_id]

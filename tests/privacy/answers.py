@@ -31,7 +31,7 @@ def lines(client: Client) -> list[dict[str, Any]]:
     return rows
 
 
-PURPOSES = ["service", "health_data", "broadcasts", "caregivers"]
+PURPOSES = ["health_data", "broadcasts"]
 
 
 def said(client: Client) -> dict[str, dict[str, Any]]:

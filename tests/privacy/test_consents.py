@@ -82,23 +82,21 @@ def register(client: Client, **more: Any) -> Client:
 
 def test_registering_without_consents_leaves_them_granted(client: Client, app: Flask) -> None:
     new = register(client)
-    assert [row["way"] for row in new.get(ROUTE).json] == [None] * 4
+    assert [row["way"] for row in new.get(ROUTE).json] == [None] * 2
     assert new.post("/pengingat/obat", OBAT).status_code == 201
 
 
 def test_a_registration_records_the_consents_in_its_body(client: Client, app: Flask) -> None:
-    new = register(client, consents={"service": True, "health_data": True, "broadcasts": False, "tidak_dikenal": 1})
+    new = register(client, consents={"health_data": True, "broadcasts": False, "tidak_dikenal": 1})
     assert {name: (row["granted"], row["way"]) for name, row in said(new).items()} == {
-        "service": (True, "registration"),
         "health_data": (True, "registration"),
         "broadcasts": (False, "registration"),
-        "caregivers": (True, None),
     }
 
 
 @pytest.mark.parametrize(
     ("sent", "code"),
-    [({"service": False}, "service_needed"), ({"health_data": "x"}, "validation_error"), ("ya", "validation_error")],
+    [({"health_data": "x"}, "validation_error"), ("ya", "validation_error")],
 )
 def test_a_registration_with_bad_consents_is_refused(client: Client, app: Flask, sent: object, code: str) -> None:
     assert_error(client.post("/register", {**REGISTRATION, "consents": sent}), 400, code)
@@ -244,22 +242,3 @@ def test_withdrawing_health_data_consent_blocks_caregivers_immediately(client: C
     assert len(siti.get("/pengingat").json) == 2
     siti.put(ROUTE, {"health_data": True})
     assert {budi.get(path).status_code for path in reads} == {200}
-
-
-def test_withdrawing_the_caregivers_consent_removes_scopes_and_invitations(client: Client, siti: Client) -> None:
-    budi = make_user(RoleName.PENDAMPING)
-    db.session.add(CaregiverLink(caregiver_id=budi.id, patient_id=siti.id, scopes=["history"]))
-    siti.post("/patient/invitations", {"scopes": ["alerts"]})
-    history = f"/caregiver/patients/{siti.id}/riwayat"
-    assert client.as_(budi).get(history).status_code == 200
-    siti.put(ROUTE, {"caregivers": False})
-    assert_error(client.as_(budi).get(history), 404)
-    assert siti.get("/patient/invitations").json == []
-    assert [row["scopes"] for row in siti.get("/patient/caregivers").json] == [[]]
-    path = f"/patient/caregivers/{budi.id}"
-    assert_error(siti.put(path, {"scopes": ["history"]}), 409, "consent_withdrawn")
-    assert_error(siti.post("/patient/invitations", {"scopes": ["history"]}), 409, "consent_withdrawn")
-    assert siti.put(path, {"scopes": []}).status_code == 200
-    siti.put(ROUTE, {"caregivers": True})
-    assert [row["scopes"] for row in siti.get("/patient/caregivers").json] == [[]]
-    assert siti.put(path, {"scopes": ["history"]}).status_code == 200

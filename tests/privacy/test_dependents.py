@@ -108,11 +108,3 @@ class TestConsents:
         assert len(budi.get(f"/pengingat?patient_id={ibu}").json) == 1
         assert db.session.scalar(sa.select(Consent.id).filter_by(user_id=budi.id)) is None
         assert [action for action in noted(ibu) if action.startswith("consents")] == ["consents_changed"] * 2
-
-    def test_the_service_consent_cannot_be_withdrawn(self, budi: Client, ibu: int) -> None:
-        refused = budi.put(f"/profile/persetujuan?patient_id={ibu}", {"service": False})
-        assert_error(refused, 400, "service_needed")
-
-    def test_withdrawing_the_caregivers_consent_does_not_block_the_guardian(self, budi: Client, ibu: int) -> None:
-        assert budi.put(f"/profile/persetujuan?patient_id={ibu}", {"caregivers": False}).status_code == 200
-        assert budi.get(f"/pengingat?patient_id={ibu}").status_code == 200

@@ -229,8 +229,8 @@ class TestListConsents:
         assert siti.get("/profile/persetujuan").json == [{"purpose": purpose, **nothing} for purpose in PURPOSES]
 
     def test_each_person_has_their_own_consents(self, client: Client, siti: Client) -> None:
-        siti.put("/profile/persetujuan", {"caregivers": False})
-        assert granted(client.as_(make_user()))["caregivers"] is True
+        siti.put("/profile/persetujuan", {"broadcasts": False})
+        assert granted(client.as_(make_user()))["broadcasts"] is True
 
     def test_without_a_token_is_401(self, client: Client) -> None:
         assert_error(client.get("/profile/persetujuan"), 401, "unauthorized")
@@ -240,27 +240,22 @@ class TestUpdateConsents:
     """PUT /profile/persetujuan"""
 
     def test_only_the_consents_in_the_body_are_recorded(self, siti: Client) -> None:
-        response = siti.put("/profile/persetujuan", {"health_data": True, "caregivers": False})
+        response = siti.put("/profile/persetujuan", {"health_data": False})
         assert response.status_code == 200
         assert response.json == siti.get("/profile/persetujuan").json
         rows = said(siti)
         assert {name: (row["granted"], row["version"], row["way"]) for name, row in rows.items()} == {
-            "service": (True, None, None),
-            "health_data": (True, consents.VERSION, "app"),
+            "health_data": (False, consents.VERSION, "app"),
             "broadcasts": (True, None, None),
-            "caregivers": (False, consents.VERSION, "app"),
         }
-        assert rows["caregivers"]["at"] is not None
+        assert rows["health_data"]["at"] is not None
 
     @pytest.mark.parametrize(
         ("body", "code", "field"),
         [
-            ({"service": False}, "service_needed", None),
-            ({"service": False, "health_data": False}, "service_needed", None),
             ({"health_data": None}, "validation_error", "health_data"),
             ({"health_data": "mungkin"}, "validation_error", "health_data"),
             ({"broadcasts": []}, "validation_error", "broadcasts"),
-            ({"caregivers": 7}, "validation_error", "caregivers"),
         ],
     )
     def test_bad_input_changes_nothing(self, siti: Client, body: dict[str, Any], code: str, field: str | None) -> None:

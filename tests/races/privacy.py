@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from app.identity.models import RoleName
 from app.privacy import jobs
-from tests.races.care import SCOPES, couple
 from tests.races.meeting import NOBODY, Call, Job, Person, Scene, Script, encounter, statuses
 from tests.races.people import remove
 from tests.races.reminders import TOP_UP, pengingat, remind
@@ -81,20 +80,6 @@ def health_data_is_given_and_withdrawn_at_once(scene: Scene) -> Script:
     pengingat(scene, person)
     yield [consents(person, health_data=granted) for granted in (False, True, False, True)]
     assert bool(waiting(scene, person)) is not has_withdrawn(scene, person)
-
-
-@encounter(200, 201, 404, 409)
-def caregivers_are_allowed_while_that_is_withdrawn(scene: Scene) -> Script:
-    patient, caregiver = couple(scene)
-    yield [
-        consents(patient, caregivers=False),
-        patient.put(f"/patient/caregivers/{caregiver.id}", scopes=SCOPES),
-        patient.post("/patient/invitations", scopes=SCOPES),
-        caregiver.get(f"/caregiver/patients/{patient.id}/riwayat"),
-    ]
-    assert has_withdrawn(scene, patient)
-    assert scene.sql("SELECT scopes FROM caregiver_links WHERE patient_id = :id", id=patient.id) == []
-    assert scene.sql("SELECT count(*) FROM invitations WHERE patient_id = :id", id=patient.id) == 0
 
 
 @encounter(200, 401, 404)

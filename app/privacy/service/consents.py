@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from app.caregivers import service as caregivers
 from app.identity import consents, dependents, notification_settings, users
 from app.identity.access_log import AccessAction
-from app.identity.consents import ConsentChoices, ConsentSource, Purpose
+from app.identity.consents import ConsentSource, Purpose
 from app.identity.models import User
 from app.identity.sessions import Caller
 from app.pengingat import withdrawal
@@ -32,7 +33,7 @@ def list_own(caller: Caller, patient_id: int | None) -> list[Consent]:
     return _list(_person(caller, patient_id, AccessAction.CONSENTS_READ))
 
 
-def update(caller: Caller, patient_id: int | None, sent: ConsentChoices) -> list[Consent]:
+def update(caller: Caller, patient_id: int | None, sent: Mapping[str, bool]) -> list[Consent]:
     """Store changed consents of the caller or of their dependent, and apply the effects."""
     user = _person(caller, patient_id, AccessAction.CONSENTS_CHANGED)
     changed = notification_settings.record_consents(user, sent, way=ConsentSource.APP)
@@ -40,8 +41,6 @@ def update(caller: Caller, patient_id: int | None, sent: ConsentChoices) -> list
         if not sent["health_data"]:
             caregivers.leave(user.id)
         (withdrawal.resume if sent["health_data"] else withdrawal.stop)(user.id)
-    if Purpose.CAREGIVERS in changed and not sent["caregivers"]:
-        caregivers.allow_nobody(user.id)
     return _list(user)
 
 
