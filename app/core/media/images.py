@@ -5,7 +5,7 @@ from __future__ import annotations
 from io import BytesIO
 from typing import BinaryIO
 
-from PIL import Image, ImageCms
+from PIL import Image
 
 from app.core.errors import AppError, PayloadTooLarge, UnsupportedMedia
 from app.core.slots import Slots
@@ -49,7 +49,7 @@ NOT_A_PICTURE = "Berkas bukan gambar JPEG, PNG, atau WebP yang utuh."
 
 
 def normalise(stream: BinaryIO, *, longest_edge: int) -> bytes:
-    """Convert the picture to WebP: upright, sRGB, without metadata, at most `longest_edge` pixels on each side.
+    """Convert the picture to WebP: upright, without metadata, at most `longest_edge` pixels on each side.
 
     Raise `PayloadTooLarge` or `UnsupportedMedia` for an invalid upload. Raise `Unavailable` if too many uploads are
     waiting.
@@ -97,7 +97,6 @@ def _decode(data: bytes, longest_edge: int) -> Image.Image:
         orientation = _orientation(image)
         small = _plain_mode(image)
     small.thumbnail((longest_edge, longest_edge), reducing_gap=2.0)
-    small = _in_srgb(small)
     return small.transpose(UPRIGHT[orientation]) if orientation in UPRIGHT else small
 
 
@@ -120,21 +119,6 @@ def _plain_mode(image: Image.Image) -> Image.Image:
         return image.point(lambda value: value / 256).convert("L")
     if image.mode == "1":
         return image.convert("L")
-    return image
-
-
-def _in_srgb(image: Image.Image) -> Image.Image:
-    """Convert the colours to sRGB. An invalid colour profile is ignored."""
-    profile = image.info.get("icc_profile")
-    if profile and image.mode in ("RGB", "RGBA", "CMYK"):
-        target = "RGBA" if image.mode == "RGBA" else "RGB"
-        try:
-            source = ImageCms.ImageCmsProfile(BytesIO(profile))
-            converted = ImageCms.profileToProfile(image, source, ImageCms.createProfile("sRGB"), outputMode=target)
-        except (ImageCms.PyCMSError, OSError, ValueError):
-            converted = None
-        if converted is not None:
-            return converted
     return image
 
 
