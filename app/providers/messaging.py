@@ -5,27 +5,8 @@ from __future__ import annotations
 from app.core.settings import current, extensions
 from app.providers import fonnte, whatsapp
 from app.providers.http import Http
-from app.providers.messenger import (
-    Health,
-    InvalidNumberError,
-    LimitedError,
-    Messenger,
-    Outbox,
-    OutsideHoursError,
-    SenderError,
-)
+from app.providers.messenger import Messenger, Outbox
 from config import Config
-
-__all__ = [
-    "Health",
-    "InvalidNumberError",
-    "LimitedError",
-    "Messenger",
-    "OutsideHoursError",
-    "SenderError",
-    "client",
-    "make",
-]
 
 #: Seconds for one call with its retries. This must be shorter than the time for which a worker reserves a delivery.
 BUDGET_S = 8.0

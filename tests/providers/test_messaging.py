@@ -10,7 +10,7 @@ import pytest
 from app.providers import messaging
 from app.providers import whatsapp as whatsapp_cloud
 from app.providers.http import ProviderError
-from app.providers.messenger import Button, Template
+from app.providers.messenger import Button, Health, InvalidNumberError, LimitedError, Messenger, SenderError, Template
 from dev.simulators import Server
 from tests.helpers.apps import config_for_tests
 from tests.providers.raw_server import raw
@@ -19,12 +19,12 @@ PHONE = "+6281234567890"
 
 
 @pytest.fixture
-def fonnte(sim: Server) -> messaging.Messenger:
+def fonnte(sim: Server) -> Messenger:
     return messaging.make(config_for_tests(**sim.messaging.env()))
 
 
 @pytest.fixture
-def whatsapp(sim: Server) -> messaging.Messenger:
+def whatsapp(sim: Server) -> Messenger:
     return messaging.make(config_for_tests(**sim.messaging.whatsapp_env()))
 
 
@@ -32,7 +32,7 @@ def whatsapp(sim: Server) -> messaging.Messenger:
 def test_a_text_is_sent_unchanged_and_returns_its_reference(
     sim: Server, wire: str, request: pytest.FixtureRequest
 ) -> None:
-    client: messaging.Messenger = request.getfixturevalue(wire)
+    client: Messenger = request.getfixturevalue(wire)
     ref = client.send(PHONE, "Halo Siti, waktunya minum obat ☺ & teh=1")
     (message,) = sim.messaging.sent
     assert (message.target, message.text, message.ref) == (
@@ -42,7 +42,7 @@ def test_a_text_is_sent_unchanged_and_returns_its_reference(
     )
 
 
-def test_a_whatsapp_message_contains_the_callback_data_for_receipts(sim: Server, whatsapp: messaging.Messenger) -> None:
+def test_a_whatsapp_message_contains_the_callback_data_for_receipts(sim: Server, whatsapp: Messenger) -> None:
     whatsapp.send(PHONE, "Halo", callback="d:17")
     sent = json.loads(sim.messaging.calls[-1].body)
     assert (sent["recipient_type"], sent["biz_opaque_callback_data"]) == ("individual", "d:17")
@@ -53,7 +53,7 @@ def test_the_whatsapp_url_uses_api_version_25() -> None:
     assert whatsapp_cloud.URL == "https://graph.facebook.com/v25.0"
 
 
-def test_text_that_looks_like_a_fonnte_variable_is_not_replaced(sim: Server, fonnte: messaging.Messenger) -> None:
+def test_text_that_looks_like_a_fonnte_variable_is_not_replaced(sim: Server, fonnte: Messenger) -> None:
     fonnte.send(PHONE, "Menu: {name} dan {var1}, {} juga")
     text = sim.messaging.sent[-1].text
     assert text.replace("\u200d", "") == "Menu: {name} dan {var1}, {} juga"
@@ -62,14 +62,14 @@ def test_text_that_looks_like_a_fonnte_variable_is_not_replaced(sim: Server, fon
 BUTTONS = (Button("T:abc", "Sudah diminum"), Button("T:abc:snooze", "Tunda 30 menit"), Button("T:abc:skip", "Lewati"))
 
 
-def test_a_whatsapp_text_is_sent_with_its_buttons(sim: Server, whatsapp: messaging.Messenger) -> None:
+def test_a_whatsapp_text_is_sent_with_its_buttons(sim: Server, whatsapp: Messenger) -> None:
     whatsapp.send(PHONE, "Halo\nSiti", buttons=BUTTONS)
     (message,) = sim.messaging.sent
     assert (message.kind, message.text) == ("interactive", "Halo\nSiti")
     assert message.buttons == ("T:abc", "T:abc:snooze", "T:abc:skip")
 
 
-def test_a_text_too_long_for_buttons_is_sent_without_buttons(sim: Server, whatsapp: messaging.Messenger) -> None:
+def test_a_text_too_long_for_buttons_is_sent_without_buttons(sim: Server, whatsapp: Messenger) -> None:
     whatsapp.send(PHONE, "x" * 1025, buttons=BUTTONS)
     assert [(message.kind, len(message.text)) for message in sim.messaging.sent] == [("text", 1025)]
 
@@ -84,7 +84,7 @@ def test_a_text_too_long_for_buttons_is_sent_without_buttons(sim: Server, whatsa
     ],
 )
 def test_template_parameters_are_cleaned_and_shortened(
-    sim: Server, whatsapp: messaging.Messenger, parameter: str, arrives: str
+    sim: Server, whatsapp: Messenger, parameter: str, arrives: str
 ) -> None:
     template = Template("pengingat", ("Siti", parameter), ("T:abc", "T:abc:snooze"))
     whatsapp.send(PHONE, "unused", template=template)
@@ -94,9 +94,7 @@ def test_template_parameters_are_cleaned_and_shortened(
     assert json.loads(sim.messaging.calls[-1].body)["template"]["language"] == {"code": "id"}
 
 
-def test_fonnte_sends_only_the_text_of_a_message_with_buttons_and_template(
-    sim: Server, fonnte: messaging.Messenger
-) -> None:
+def test_fonnte_sends_only_the_text_of_a_message_with_buttons_and_template(sim: Server, fonnte: Messenger) -> None:
     fonnte.send(PHONE, "Halo", callback="d:1", buttons=BUTTONS, template=Template("pengingat", ()))
     assert [message.text for message in sim.messaging.sent] == ["Halo"]
 
@@ -105,15 +103,15 @@ def test_fonnte_sends_only_the_text_of_a_message_with_buttons_and_template(
 def test_an_invalid_number_raises_a_permanent_invalid_number_error(
     sim: Server, wire: str, request: pytest.FixtureRequest
 ) -> None:
-    client: messaging.Messenger = request.getfixturevalue(wire)
+    client: Messenger = request.getfixturevalue(wire)
     sim.messaging.mark_invalid(PHONE)
-    with pytest.raises(messaging.InvalidNumberError) as error:
+    with pytest.raises(InvalidNumberError) as error:
         client.send(PHONE, "Halo")
     assert error.value.permanent
 
 
 @pytest.mark.parametrize("kind", ["token_invalid", "rate_limit", "disconnected"])
-def test_a_fonnte_error_with_status_200_is_not_permanent(sim: Server, fonnte: messaging.Messenger, kind: str) -> None:
+def test_a_fonnte_error_with_status_200_is_not_permanent(sim: Server, fonnte: Messenger, kind: str) -> None:
     sim.fault("messaging", kind)
     with pytest.raises(ProviderError) as error:
         fonnte.send(PHONE, "Halo")
@@ -126,13 +124,13 @@ def test_a_fonnte_error_with_status_200_is_not_permanent(sim: Server, fonnte: me
     [(130429, False), (131056, False), (131000, False), (190, False), (131026, True), (131047, True), (100, True)],
 )
 def test_a_whatsapp_error_code_decides_whether_a_failure_is_permanent(
-    sim: Server, whatsapp: messaging.Messenger, code: int, permanent: bool
+    sim: Server, whatsapp: Messenger, code: int, permanent: bool
 ) -> None:
     sim.fault("messaging", f"code_{code}")
     with pytest.raises(ProviderError) as error:
         whatsapp.send(PHONE, "Halo")
     assert error.value.permanent is permanent
-    assert isinstance(error.value, messaging.InvalidNumberError) is (code == 131026)
+    assert isinstance(error.value, InvalidNumberError) is (code == 131026)
 
 
 @pytest.mark.parametrize("wire", ["fonnte", "whatsapp"])
@@ -151,7 +149,7 @@ def test_an_error_status_of_a_proxy_is_not_permanent(
 def test_a_transport_fault_is_not_permanent_and_not_retried_by_the_client(
     sim: Server, wire: str, kind: str, request: pytest.FixtureRequest
 ) -> None:
-    client: messaging.Messenger = request.getfixturevalue(wire)
+    client: Messenger = request.getfixturevalue(wire)
     sim.fault("messaging", kind, times=None)
     with pytest.raises(ProviderError) as error:
         client.send(PHONE, "Halo")
@@ -197,7 +195,7 @@ def test_an_unexpected_body_with_status_200_makes_the_outcome_unknown(wire: str,
 def test_a_provider_error_response_does_not_make_the_outcome_unknown(
     sim: Server, wire: str, kind: str, request: pytest.FixtureRequest
 ) -> None:
-    client: messaging.Messenger = request.getfixturevalue(wire)
+    client: Messenger = request.getfixturevalue(wire)
     sim.fault("messaging", kind)
     with pytest.raises(ProviderError) as error:
         client.send(PHONE, "Halo")
@@ -215,39 +213,37 @@ def test_a_provider_error_response_does_not_make_the_outcome_unknown(
 def test_an_account_error_raises_a_sender_error_that_is_not_permanent(
     sim: Server, wire: str, kind: str, is_seen: bool, request: pytest.FixtureRequest
 ) -> None:
-    client: messaging.Messenger = request.getfixturevalue(wire)
+    client: Messenger = request.getfixturevalue(wire)
     sim.fault("messaging", kind)
-    with pytest.raises(messaging.SenderError) as error:
+    with pytest.raises(SenderError) as error:
         client.send(PHONE, "Halo")
     assert (error.value.permanent, error.value.is_seen) == (False, is_seen)
 
 
-def test_the_recipient_limit_raises_an_error_only_for_a_new_recipient(
-    sim: Server, whatsapp: messaging.Messenger
-) -> None:
+def test_the_recipient_limit_raises_an_error_only_for_a_new_recipient(sim: Server, whatsapp: Messenger) -> None:
     sim.messaging.limit_people(1)
     whatsapp.send(PHONE, "Halo")
-    with pytest.raises(messaging.LimitedError):
+    with pytest.raises(LimitedError):
         whatsapp.send("+6281234567899", "Halo")
     whatsapp.send(PHONE, "Halo")
 
 
-def test_whatsapp_health_reports_quality_limit_and_problem(sim: Server, whatsapp: messaging.Messenger) -> None:
-    assert whatsapp.health() == messaging.Health(quality="green")
+def test_whatsapp_health_reports_quality_limit_and_problem(sim: Server, whatsapp: Messenger) -> None:
+    assert whatsapp.health() == Health(quality="green")
     sim.messaging.limit_people(10_000)
     sim.messaging.lower_quality("YELLOW")
-    assert whatsapp.health() == messaging.Health(quality="yellow", limit_24h=10_000)
+    assert whatsapp.health() == Health(quality="yellow", limit_24h=10_000)
     sim.fault("messaging", "code_190")
-    assert whatsapp.health() == messaging.Health(problem="code 190")
+    assert whatsapp.health() == Health(problem="code 190")
 
 
-def test_fonnte_health_reports_quota_and_problem(sim: Server, fonnte: messaging.Messenger) -> None:
+def test_fonnte_health_reports_quota_and_problem(sim: Server, fonnte: Messenger) -> None:
     sim.messaging.sender.quota = 78
-    assert fonnte.health() == messaging.Health(quota=78)
+    assert fonnte.health() == Health(quota=78)
     sim.messaging.disconnect()
-    assert fonnte.health() == messaging.Health("request invalid on disconnected device", quota=78)
+    assert fonnte.health() == Health("request invalid on disconnected device", quota=78)
     sim.fault("messaging", "token_invalid")
-    assert fonnte.health() == messaging.Health("token invalid")
+    assert fonnte.health() == Health("token invalid")
 
 
 @pytest.mark.parametrize(
@@ -271,13 +267,13 @@ def test_a_whatsapp_tier_is_converted_to_a_recipient_limit(told: object, limit: 
 def test_a_failed_health_request_raises_a_provider_error(
     sim: Server, wire: str, kind: str, request: pytest.FixtureRequest
 ) -> None:
-    client: messaging.Messenger = request.getfixturevalue(wire)
+    client: Messenger = request.getfixturevalue(wire)
     sim.fault("messaging", kind, times=None)
     with pytest.raises(ProviderError):
         client.health()
 
 
-def test_an_unsent_fonnte_message_can_be_cancelled_once(sim: Server, fonnte: messaging.Messenger) -> None:
+def test_an_unsent_fonnte_message_can_be_cancelled_once(sim: Server, fonnte: Messenger) -> None:
     sim.messaging.disconnect(holds=True)
     ref = fonnte.send(PHONE, "Halo")
     assert ref is not None
@@ -291,12 +287,12 @@ def test_an_unsent_fonnte_message_can_be_cancelled_once(sim: Server, fonnte: mes
             fonnte.cancel(ref)
 
 
-def test_whatsapp_cannot_cancel_a_message(sim: Server, whatsapp: messaging.Messenger) -> None:
+def test_whatsapp_cannot_cancel_a_message(sim: Server, whatsapp: Messenger) -> None:
     assert whatsapp.cancel("wamid.1") is False
     assert not sim.messaging.calls
 
 
-def test_a_fonnte_error_has_the_retry_after_of_the_response(sim: Server, fonnte: messaging.Messenger) -> None:
+def test_a_fonnte_error_has_the_retry_after_of_the_response(sim: Server, fonnte: Messenger) -> None:
     sim.fault("messaging", "status", status=429, retry_after=17)
     with pytest.raises(ProviderError) as error:
         fonnte.send(PHONE, "Halo")

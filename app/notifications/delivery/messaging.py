@@ -20,6 +20,7 @@ from app.notifications.delivery.drain import routing
 from app.notifications.senders import numbers, sender_status
 from app.notifications.senders.models import phone_numbers
 from app.providers import messaging
+from app.providers.messenger import InvalidNumberError, LimitedError, OutsideHoursError, SenderError
 
 logger = logging.getLogger(__name__)
 
@@ -83,7 +84,7 @@ def send(delivery: Claimed) -> str | None:
         raise UndeliverableError(INVALID)
     try:
         return _send(delivery, address, form)
-    except messaging.InvalidNumberError:
+    except InvalidNumberError:
         raise
     except Exception:  # the message may not have reached the number, so allow another probe
         with unit_of_work():
@@ -101,14 +102,14 @@ def _send(delivery: Claimed, address: RecipientNumber, form: message_format.Mess
         ref = messaging.client().send(
             address.phone, form.text, callback=callback_of(first.id), buttons=form.buttons, template=form.template
         )
-    except messaging.InvalidNumberError:
+    except InvalidNumberError:
         with unit_of_work():
             numbers.refused(address.phone)
         raise
-    except (messaging.SenderError, messaging.LimitedError) as error:
+    except (SenderError, LimitedError) as error:
         sender_status.record_error(error)
         raise
-    except messaging.OutsideHoursError:
+    except OutsideHoursError:
         with unit_of_work():
             for each in delivery.together:
                 template_fallback.send_as_template(each.id)
