@@ -172,8 +172,6 @@ def _form_value(values: list[str], field: fields.Field[object]) -> object:
         return parse_json(first) if len(values) == 1 and first.startswith("[") else [v for v in values if v.strip()]
     if isinstance(field, (fields.Nested, fields.Dict, JsonText)):
         return parse_json(first) if first else None
-    if not first and field.allow_none:
-        return None
     return values[0]
 
 
