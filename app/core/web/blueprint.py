@@ -207,8 +207,10 @@ api = Api(
             "**To try it**: log in with `POST /api/login` below (Try it out, Execute). This page then sends the "
             "`access_token` of the response with each call. To use another token, press Authorize and paste it. A "
             "token expires after 15 minutes; `POST /api/refresh` returns a new one.\n\n"
-            "All errors have the same fields. All lists are paged and limited in length. `q` finds rows with this "
-            "text in a visible field, case-insensitively. Unknown query parameters are ignored.",
+            "All errors have the same fields; 429 and 503 have `Retry-After`. All lists are paged and limited in "
+            "length: `X-Total-Count` has the number of rows (it may stop at 10,000), `Link` the next page. `q` finds "
+            "rows with this text in a visible field, case-insensitively. Unknown query parameters are ignored. Public "
+            "reads without a token have `Cache-Control` and `ETag`.",
             "contact": {"name": "The operators of this service"},
         },
         "servers": [{"url": "/"}],
@@ -234,8 +236,6 @@ def init_app(app: Flask, blueprints: list[Blueprint]) -> None:
     app.config["OPENAPI_JSON_PATH"] = "openapi.json"
     api.init_app(app)
     api.spec.components.security_scheme("bearer", BEARER)
-    for name, header in document.HEADERS.items():
-        api.spec.components.header(name, header)
     for blueprint in blueprints:
         api.register_blueprint(blueprint)
     document.complete(api.spec.to_dict())

@@ -23,53 +23,6 @@ OPTIONAL = "x-optional"
 #: Key for additional parameters of an operation. The key `parameters` would replace the parameters from `arguments`.
 MORE_PARAMETERS = "x-more-parameters"
 
-#: Headers that several responses have. They become components of the document.
-HEADERS: dict[str, Document] = {
-    "RequestId": {
-        "description": "The request id: the value from the request, or a new one",
-        "required": True,
-        "schema": {"type": "string", "example": "3f0c1d0f8a5b4c6e9d2a7b1e4f5c6d7e"},
-    },
-    "RetryAfter": {
-        "description": "Seconds to wait before a retry. 429 and 503 have it",
-        "schema": {"type": "integer", "minimum": 1, "example": 5},
-    },
-}
-PAGE_HEADERS = {
-    "X-Total-Count": {
-        "description": "Rows on all pages. It may stop at 10,000",
-        "schema": {"type": "integer", "example": 120},
-    },
-    "Link": {
-        "description": "RFC 8288: the next page, if there is one, as a path relative to this address",
-        "schema": {"type": "string", "example": '</api/forum/threads?page=2&per_page=20>; rel="next"'},
-    },
-}
-#: Cache headers of a successful response to a request without a token. All other responses have `no-store`.
-CACHING_HEADERS = {
-    "Cache-Control": {
-        "description": "Without a token: how long the response may be cached. With a token: `no-store`",
-        "schema": {"type": "string", "example": "public, max-age=60, stale-while-revalidate=60, stale-if-error=600"},
-    },
-    "ETag": {
-        "description": "Only without a token: version of this body, for `If-None-Match`",
-        "schema": {"type": "string", "example": '"3f0c1d0f8a5b4c6e"'},
-    },
-}
-REPLAYED_HEADERS = {
-    "Idempotency-Replayed": {
-        "description": "Repeated response to this `Idempotency-Key`; nothing was created now",
-        "schema": {"type": "string", "enum": ["true"]},
-    }
-}
-FILE_HEADERS = {
-    "Content-Disposition": {
-        "description": "RFC 6266: file name for saving",
-        "required": True,
-        "schema": {"type": "string", "example": 'attachment; filename="users.csv"'},
-    }
-}
-
 
 def complete(document: Document) -> None:
     """Change the document in place so that API clients can be generated from it."""
@@ -78,7 +31,6 @@ def complete(document: Document) -> None:
     _name_schemas(document)
     _add_parameters(document)
     _describe_queries(document)
-    _describe_headers(document)
     _describe_responses(document)
     _allow_unknown_fields(document)
     _translate_patterns(document)
@@ -98,10 +50,6 @@ def _document_errors_once(document: Document) -> None:
         del components[name]
     error = components["DEFAULT_ERROR"]
     error["description"] = "An error. Its `error` is a stable code."
-    error["headers"] = {
-        "X-Request-ID": {"$ref": "#/components/headers/RequestId"},
-        "Retry-After": {"$ref": "#/components/headers/RetryAfter"},
-    }
     for operation in operations(document):
         successes = {status: each for status, each in operation["responses"].items() if status < "4"}
         operation["responses"] = {**successes, "default": {"$ref": "#/components/responses/DEFAULT_ERROR"}}
@@ -166,26 +114,6 @@ def _describe_queries(document: Document) -> None:
             if parameter["in"] == "query" and isinstance(schema.get("type"), list):
                 (schema["type"],) = (kind for kind in schema["type"] if kind != "null")
                 schema.pop("default", None)
-
-
-def _describe_headers(document: Document) -> None:
-    for operation in operations(document):
-        takes_key = any(parameter["name"] == "Idempotency-Key" for parameter in operation.get("parameters", ()))
-        paged = any(parameter["name"] == "per_page" for parameter in operation.get("parameters", ()))
-        for response in operation["responses"].values():
-            if "$ref" in response:
-                continue
-            contents = list(response.get("content", {}).values())
-            if any(content["schema"].get("format") == "binary" for content in contents):
-                response["headers"] = dict(FILE_HEADERS)
-            elif paged and contents:
-                response["headers"] = dict(PAGE_HEADERS)
-            elif takes_key:
-                response["headers"] = dict(REPLAYED_HEADERS)
-        if "304" in operation["responses"]:
-            headers = operation["responses"]["200"].setdefault("headers", {})
-            headers |= CACHING_HEADERS
-            operation["responses"]["304"]["headers"] = headers
 
 
 def _describe_responses(document: Document) -> None:
