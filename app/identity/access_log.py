@@ -38,9 +38,6 @@ class AccessAction(StrEnum):
     #: The caregiver of a dependent requested or downloaded an export of the dependent's data. A dependent is a person
     #: without a phone, and the caregiver manages the account. Only this caregiver can do the actions below.
     DATA_COPIED = "data_copied"
-    ACCESS_READ = "access_read"
-    CONSENTS_READ = "consents_read"
-    CONSENTS_CHANGED = "consents_changed"
     ACCOUNT_DELETED = "account_deleted"
     ACCOUNT_RESTORED = "account_restored"
 
@@ -52,9 +49,6 @@ BY_CAREGIVERS = frozenset(
         AccessAction.REMINDERS_READ,
         AccessAction.REMINDERS_CHANGED,
         AccessAction.DATA_COPIED,
-        AccessAction.ACCESS_READ,
-        AccessAction.CONSENTS_READ,
-        AccessAction.CONSENTS_CHANGED,
         AccessAction.ACCOUNT_DELETED,
         AccessAction.ACCOUNT_RESTORED,
     }

@@ -5,8 +5,6 @@ They also list the user's deliveries, and the accesses of other people to the us
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, PageSchema
@@ -21,14 +19,6 @@ from app.privacy.service.deliveries import Sent
 from app.privacy.service.devices import Device
 
 bp = Blueprint("privacy", __name__, description="The caller's own settings and data")
-
-
-def takes_patient_id(view: Callable[..., object]) -> Callable[..., object]:
-    """Decorator that adds the query parameter `patient_id` and a 404 response.
-
-    The view gets the id as first argument.
-    """
-    return bp.arguments(identity_schemas.OwnOrDependent, location="query")(view)
 
 
 @bp.get("/profile/notifikasi")
@@ -95,35 +85,29 @@ def end_other_sessions() -> dict[str, str]:
 
 @bp.get("/profile/akses")
 @authenticated
-@takes_patient_id
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.Access(many=True))
-def list_accesses(whose: Loaded, page: Page) -> Listing[Access]:
-    """List accesses to the data of the caller or a dependent, latest first.
-
-    All accesses on one day by the same kind of list or export are combined into one entry.
-    """
-    return access.list_own(caller, whose["patient_id"], page)
+def list_accesses(page: Page) -> Listing[Access]:
+    """List looks at the caller's data, latest first."""
+    return access.list_own(caller, page)
 
 
 @bp.get("/profile/persetujuan")
 @authenticated
-@takes_patient_id
 @bp.response(200, schemas.Consent(many=True))
-def list_consents(whose: Loaded) -> list[Consent]:
-    """List the consents of the caller or a dependent, one per purpose."""
-    return consents.list_own(caller, whose["patient_id"])
+def list_consents() -> list[Consent]:
+    """List the caller's consents, one per purpose."""
+    return consents.list_own(caller)
 
 
 @bp.put("/profile/persetujuan")
 @authenticated
-@takes_patient_id
 @bp.arguments(identity_schemas.Consents)
 @bp.response(200, schemas.Consent(many=True))
-def update_consents(whose: Loaded, data: Loaded) -> list[Consent]:
+def update_consents(data: Loaded) -> list[Consent]:
     """Give or withdraw consents. Missing consents stay unchanged.
 
     Without `health_data`, reminders stop immediately. They are deleted within 72 hours, unless the consent is given
     again. Without it, caregivers see only the caller's username, name, picture and province.
     """
-    return consents.update(caller, whose["patient_id"], data)
+    return consents.update(caller, data)

@@ -163,8 +163,6 @@ class TestRegistering:
         assert budi.get(PATH).json == []
         for path in (
             f"/pengingat?patient_id={ibu}",
-            f"/profile/akses?patient_id={ibu}",
-            f"/profile/persetujuan?patient_id={ibu}",
             f"/profile/ekspor/{export}?patient_id={ibu}",
             f"/caregiver/patients/{ibu}/riwayat",
         ):
@@ -185,19 +183,6 @@ class TestRegistering:
             "Siti Rahayu sekarang memegang akunnya sendiri. Anda tidak lagi mengatur pengingatnya. "
             "Anda masih dikabari kalau obat belum ditandai."
         ]
-
-    def test_stopped_reminders_resume_only_after_consent_in_the_profile(
-        self, client: Client, budi: Client, ibu: int
-    ) -> None:
-        assert budi.post(f"/pengingat/obat?patient_id={ibu}", OBAT).status_code == 201
-        consents = f"/profile/persetujuan?patient_id={ibu}"
-        assert budi.put(consents, {"health_data": False}).status_code == 200
-        siti = take_over(client, hand_over(budi, ibu), consents={"health_data": True})
-        granted = {row["purpose"]: row["granted"] for row in siti.get("/profile/persetujuan").json}
-        assert granted["health_data"] is False
-        assert siti.put("/profile/persetujuan", {"health_data": True}).status_code == 200
-        waiting = sa.select(sa.func.count()).select_from(Delivery).filter_by(kind="reminder", state="pending")
-        assert (db.session.scalar(waiting) or 0) > 0
 
 
 class TestRefusals:

@@ -72,7 +72,7 @@ class TestDeleting:
         assert budi.delete(f"{PATH}/{ibu}").status_code == 202
         states = db.session.scalars(sa.select(Delivery.state).filter_by(user_id=ibu).distinct()).all()
         assert states == ["cancelled"]
-        for path in (f"/pengingat?patient_id={ibu}", f"/profile/akses?patient_id={ibu}"):
+        for path in (f"/pengingat?patient_id={ibu}", f"/profile/ekspor/1?patient_id={ibu}"):
             assert_error(budi.get(path), 404)
         assert_error(budi.delete(f"/caregiver/patients/{ibu}"), 404)
 

@@ -1,4 +1,4 @@
-"""Tests of the access log and consents of a dependent, a person without a phone.
+"""Tests of the routes about a dependent, a person without a phone.
 
 The caregiver of the dependent uses the routes.
 """
@@ -13,9 +13,7 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.identity.access_log import AccessLogEntry
 from app.identity.care import CaregiverLink
-from app.identity.consents import Consent
 from app.identity.models import RoleName
-from app.notifications.models import Delivery
 from tests.caregivers.dependents import hand_over, keep, take_over
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_user
@@ -23,9 +21,6 @@ from tests.personal_data.leaving import OBAT
 
 #: Routes that accept a dependent's id, each with a valid body.
 ROUTES: tuple[tuple[str, str, Any], ...] = (
-    ("GET", "/profile/akses", None),
-    ("GET", "/profile/persetujuan", None),
-    ("PUT", "/profile/persetujuan", {"health_data": True}),
     ("POST", "/profile/ekspor", {"password": PASSWORD}),
     ("GET", "/profile/ekspor/1", None),
 )
@@ -66,7 +61,7 @@ def test_a_bad_id_is_bad_input(budi: Client, method: str, path: str, body: Any, 
     assert_error(budi.open(method, f"{path}?patient_id={bad}", body), 400, "validation_error", "patient_id")
 
 
-@pytest.mark.parametrize(("method", "path", "body"), ROUTES[:4])
+@pytest.mark.parametrize(("method", "path", "body"), ROUTES[:1])
 def test_the_callers_own_id_is_accepted_and_not_logged(budi: Client, method: str, path: str, body: Any) -> None:
     assert budi.open(method, f"{path}?patient_id={budi.id}", body).status_code in (200, 202)
     assert noted(budi.id) == []
@@ -78,33 +73,3 @@ def test_a_caregiver_who_receives_reminders_keeps_one_channel(budi: Client, ibu:
     assert_error(budi.put("/profile/notifikasi", off), 400, "channel_needed")
     assert budi.delete(f"/caregiver/dependents/{ibu}").status_code == 202
     assert budi.put("/profile/notifikasi", off).status_code == 200
-
-
-class TestAccess:
-    def test_the_access_log_of_a_dependent_lists_the_caregivers_actions(self, budi: Client, ibu: int) -> None:
-        assert budi.get(f"/profile/persetujuan?patient_id={ibu}").status_code == 200
-        lines = budi.get(f"/profile/akses?patient_id={ibu}").json
-        assert [(line["who"], line["action"]) for line in lines] == [
-            ("Budi Hartono", "access_read"),
-            ("Budi Hartono", "consents_read"),
-        ]
-        assert budi.get("/profile/akses").json == []
-
-    def test_after_the_handover_the_patient_reads_the_log(self, client: Client, budi: Client, ibu: int) -> None:
-        budi.get(f"/profile/akses?patient_id={ibu}")
-        siti = take_over(client, hand_over(budi, ibu))
-        assert [line["action"] for line in siti.get("/profile/akses").json] == ["access_read"]
-
-
-class TestConsents:
-    def test_a_caregiver_gives_and_withdraws_consents_for_a_dependent(self, budi: Client, ibu: int) -> None:
-        path = f"/profile/persetujuan?patient_id={ibu}"
-        assert budi.post(f"/pengingat/obat?patient_id={ibu}", OBAT).status_code == 201
-        answer = budi.put(path, {"health_data": False})
-        assert {row["purpose"]: row["granted"] for row in answer.json}["health_data"] is False
-        assert db.session.scalars(sa.select(Delivery.state).filter_by(user_id=ibu).distinct()).all() == ["cancelled"]
-        assert_error(budi.get(f"/pengingat?patient_id={ibu}"), 404)
-        assert budi.put(path, {"health_data": True}).status_code == 200
-        assert len(budi.get(f"/pengingat?patient_id={ibu}").json) == 1
-        assert db.session.scalar(sa.select(Consent.id).filter_by(user_id=budi.id)) is None
-        assert [action for action in noted(ibu) if action.startswith("consents")] == ["consents_changed"] * 2

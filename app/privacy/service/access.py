@@ -8,7 +8,6 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from app.core.web.pagination import Listing, Page, paginate_rows
-from app.identity import dependents
 from app.identity.access_log import AccessAction, AccessLogEntry
 from app.identity.models import RoleName, User
 from app.identity.sessions import Caller
@@ -32,9 +31,6 @@ REASONS = {
     AccessAction.REMINDERS_READ: "Pengingat Anda dibuka dengan izin Anda.",
     AccessAction.REMINDERS_CHANGED: "Pengingat Anda diubah dengan izin Anda.",
     AccessAction.DATA_COPIED: "Salinan data Anda diminta atau diunduh.",
-    AccessAction.ACCESS_READ: "Catatan akses Anda dibuka.",
-    AccessAction.CONSENTS_READ: "Persetujuan Anda dibuka.",
-    AccessAction.CONSENTS_CHANGED: "Persetujuan Anda diubah.",
     AccessAction.ACCOUNT_DELETED: "Akun Anda dihapus, dan masih dapat dipulihkan selama 7 hari.",
     AccessAction.ACCOUNT_RESTORED: "Penghapusan akun Anda dibatalkan.",
 }
@@ -48,13 +44,12 @@ class Access:
     reason: str
 
 
-def list_own(caller: Caller, patient_id: int | None, page: Page) -> Listing[Access]:
-    """Return accesses to the data of the caller or of their dependent, latest first."""
-    user_id = dependents.patient_id_of(caller, patient_id, AccessAction.ACCESS_READ)
+def list_own(caller: Caller, page: Page) -> Listing[Access]:
+    """Return accesses to the caller's data, latest first."""
     query = (
         sa.select(AccessLogEntry, User.nama_ktp)
         .outerjoin(User, User.id == AccessLogEntry.actor_id)
-        .where(AccessLogEntry.user_id == user_id)
+        .where(AccessLogEntry.user_id == caller.id)
         .order_by(AccessLogEntry.id.desc())
     )
     listing = paginate_rows(query, page)
