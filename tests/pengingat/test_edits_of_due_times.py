@@ -161,6 +161,17 @@ def test_a_reminder_that_is_done_stays_done_after_an_edit(due: Reminder, edit: d
     assert is_done(due)
 
 
+def test_a_dose_that_was_answered_early_counts_as_done_after_an_edit(
+    metformin: Reminder, moment: Time, obat: dict[str, Any]
+) -> None:
+    moment.move(hours=10, minutes=30)
+    metformin.say("done")
+    put(metformin.client, metformin, {"details": with_doses(obat, dose("01:00"), dose("12:00", 0.5))})
+    assert is_done(metformin)
+    moment.move(hours=2)
+    assert is_done(metformin)
+
+
 def test_is_done_of_a_visit_answers_its_due_notice_after_an_edit(
     siti: Client, moment: Time, kontrol: dict[str, Any]
 ) -> None:
