@@ -75,11 +75,12 @@ def follow(pengingat: Pengingat, rows: Sequence[Row], changed: Row, now: datetim
 
 
 def stay(pengingat: Pengingat, rows: Sequence[Row], now: datetime) -> None:
-    """Update `is_done` after an edit: a due time that is done stays done until the next due time."""
-    dues = current(pengingat, rows, now) if pengingat.schedule.repeats else []
-    last = [row for row in rows if row.reminder_id == pengingat.id and dues and row.due_at == dues[-1].at <= now]
-    if last and all(row.state == OccurrenceState.DONE for row in last):
-        count(pengingat, rows, dues[-1].occurrence, is_done=True)
+    """Update `is_done` after an edit: a due time that is done stays done, also one that was answered early."""
+    if dues := current(pengingat, rows, now) if pengingat.schedule.repeats else []:
+        states = [row.state for row in rows if row.reminder_id == pengingat.id and row.due_at == dues[-1].at]
+        states = [state for state in states if state != OccurrenceState.VOID]
+        is_done = bool(states) and set(states) == {OccurrenceState.DONE}
+        count(pengingat, rows, dues[-1].occurrence, is_done=is_done)
 
 
 def count(pengingat: Pengingat, rows: Sequence[Row], current: datetime, *, is_done: bool) -> None:
