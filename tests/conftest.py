@@ -24,7 +24,12 @@ from tests.helpers.statements import Statements
 #: A cheap hash for passwords. The hash in production takes 47 ms of CPU time, and tests check thousands of passwords.
 CHEAP_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
-pytest_plugins = ["dev.pytest_servers", "tests.helpers.migrations", "tests.helpers.simulated"]
+pytest_plugins = [
+    "dev.pytest_servers",
+    "tests.helpers.migrations",
+    "tests.helpers.simulated",
+    "tests.helpers.controlled",
+]
 
 
 @pytest.fixture(scope="session")

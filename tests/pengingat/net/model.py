@@ -1,0 +1,289 @@
+"""The smallest ledger that follows the rules of reminders: due times, answers, and messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from tests.pengingat.net.plans import AGAIN, Due, Plan
+
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+CHANNELS = ("messaging", "push")
+MAX_SNOOZES = 3
+#: Shortest time from the first message of a dose to the second.
+JUST_SENT = 4 * MINUTE
+#: Longest time from a failed call to the next.
+LONGEST_RETRY = 30 * MINUTE
+#: Time ahead for which the model has due times.
+HORIZON = 3 * DAY
+
+
+@dataclass(eq=False)
+class Bell:
+    """One message that a due time plans, on one channel. `kind` is `first`, `again` or `snooze`."""
+
+    kind: str
+    at: datetime
+    channel: str
+    sent_at: list[datetime] = field(default_factory=list)
+    #: True if the outcome of a call is unknown, so that the message may come once more.
+    is_unknown: bool = False
+    #: True if the outcome of the last call is unknown.
+    is_lost: bool = False
+    #: True if the time was not open when a worker wanted to send the message.
+    is_spent: bool = False
+    #: Until this time, the service may wait before its next try.
+    waits_until: datetime | None = None
+    #: Workers that died while the message was due.
+    deaths: int = 0
+
+    def is_within(self, now: datetime) -> bool:
+        return self.at <= now < self.at + HOUR
+
+
+@dataclass(repr=False, eq=False)
+class Time:
+    """One due time of a reminder, and its answer."""
+
+    reminder: Reminder
+    due: Due
+    state: str = "pending"
+    via: str | None = None
+    answered_at: datetime | None = None
+    #: When the answer came. It is later than `answered_at` if the answer was given offline.
+    came_at: datetime | None = None
+    undone_at: datetime | None = None
+    snoozed_until: datetime | None = None
+    snoozes: int = 0
+    taken: float = 0
+    #: True if a withdrawn consent left the state open. Such a time is pending, missed or void.
+    is_blurred: bool = False
+    bells: list[Bell] = field(default_factory=list)
+    tokens: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.begin()
+
+    def __repr__(self) -> str:
+        named = ("state", "snoozed_until", "is_blurred", "undone_at", "came_at")
+        notes = ", ".join(f"{name} {getattr(self, name)}" for name in named if getattr(self, name))
+        return f"<{self.reminder.plan.title} {self.reminder.plan.kind} {self.due.at:%a %H:%M}: {notes}>"
+
+    def begin(self) -> None:
+        """Plan the messages anew, without a snooze."""
+        self.state, self.snoozed_until, self.snoozes = "pending", None, 0
+        self.bells = [Bell("first", self.due.at, channel) for channel in CHANNELS]
+        if again := AGAIN.get(self.reminder.plan.kind):
+            self.bells += [Bell("again", self.due.at + again, channel) for channel in CHANNELS]
+
+    @property
+    def is_answered(self) -> bool:
+        return self.state in ("done", "skipped")
+
+    @property
+    def over_at(self) -> datetime:
+        """Return when the time is missed."""
+        return max(self.due.at, self.snoozed_until or self.due.at) + HOUR
+
+    @property
+    def is_late(self) -> bool:
+        return self.state == "done" and self.answered_at is not None and self.answered_at >= self.over_at
+
+    def first(self, channel: str) -> Bell:
+        return next(bell for bell in self.bells if (bell.kind, bell.channel) == ("first", channel))
+
+
+@dataclass(eq=False)
+class Reminder:
+    id: int
+    plan: Plan
+    left: float
+    times: dict[tuple[datetime, str], Time] = field(default_factory=dict)
+    is_deleted: bool = False
+
+    def extend(self, now: datetime) -> None:
+        """Add the coming due times of the present plan, and revive those that an earlier edit made void."""
+        for due in self.plan.dues(now, now + HORIZON):
+            time = self.times.get((due.at, due.slot))
+            if time is None:
+                self.times[due.at, due.slot] = Time(self, due)
+            elif time.state == "void":
+                time.begin()
+
+    def edit(self, now: datetime) -> None:
+        self.plan = replace(self.plan, version=1 - self.plan.version)
+        planned = {(due.at, due.slot) for due in self.plan.dues(now, now + HORIZON)}
+        for key, time in self.times.items():
+            if time.due.at > now and time.state == "pending" and key not in planned:
+                time.state = "void"
+        self.extend(now)
+
+    def is_planned(self, time: Time) -> bool:
+        return time.due in self.plan.dues(time.due.at - MINUTE, time.due.at)
+
+    def last(self, now: datetime) -> Time | None:
+        """Return the last time that fell due."""
+        past = (time for time in self.times.values() if time.due.at <= now and time.state != "void")
+        return max(past, key=lambda time: time.due.at, default=None)
+
+    def is_near(self, now: datetime) -> bool:
+        """Return whether a time falls due within an hour."""
+        return any(now < time.due.at <= now + HOUR for time in self.times.values())
+
+    def after(self, time: Time, until: datetime) -> list[Time]:
+        """Return the later due times that have fallen due until then."""
+        later = (each for each in self.times.values() if time.due.at < each.due.at <= until and each.state != "void")
+        return sorted(later, key=lambda each: each.due.at)
+
+    def next_at(self, time: Time) -> datetime:
+        """Return the next due time of the plan. After the last notice of a visit, return the time of the visit."""
+        coming = [due.at for due in self.plan.dues(time.due.at, time.due.at + 8 * DAY)]
+        return min(coming, default=time.due.about)
+
+
+class Unclear(Exception):
+    """The rules leave the result open, or the service does not follow them yet."""
+
+
+@dataclass
+class Ledger:
+    now: datetime
+    reminders: list[Reminder] = field(default_factory=list)
+    is_withdrawn: bool = False
+
+    @property
+    def alive(self) -> list[Reminder]:
+        return [each for each in self.reminders if not each.is_deleted]
+
+    def times(self) -> Iterator[Time]:
+        for reminder in self.reminders:
+            yield from reminder.times.values()
+
+    def bells(self) -> Iterator[tuple[Time, Bell]]:
+        for time in self.times():
+            for bell in time.bells:
+                yield time, bell
+
+    def extend(self) -> None:
+        for reminder in self.alive:
+            reminder.extend(self.now)
+
+    # --- answers -----------------------------------------------------------------------------------------------------
+
+    def refusal(self, time: Time, status: str, at: datetime | None = None) -> str | None:
+        """Return the code of the error, `same` if the answer changes nothing, or None if it is recorded.
+
+        `at` is the time of an offline answer.
+        """
+        if self.is_withdrawn:
+            return "consent_withdrawn"
+        if time.is_blurred:
+            raise Unclear
+        if time.due.at > self.now + HOUR:
+            return "too_early"
+        if time.state == status:
+            return "same"
+        if at and any(moment and at <= moment for moment in (time.answered_at, time.undone_at)):
+            return "same"
+        match time.state:
+            case "pending":
+                return None
+            case "missed":
+                later = time.reminder.after(time, at or self.now)
+                if any(each.is_blurred for each in later):
+                    raise Unclear
+                return None if not later and (status == "done" or at) else "already_closed"
+            case "done" | "skipped":
+                assert time.came_at is not None
+                return None if time.came_at > self.now - DAY else "already_closed"
+        return "already_closed"
+
+    def answer(self, time: Time, status: str, via: str, at: datetime | None = None) -> None:
+        self._take(time, 1 if status == "done" else 0)
+        time.state, time.via, time.answered_at, time.came_at = status, via, at or self.now, self.now
+
+    def refusal_of_snooze(self, time: Time, until: datetime) -> str | None:
+        if self.is_withdrawn:
+            return "consent_withdrawn"
+        if time.is_blurred or any(bell.at == until for _, bell in self.bells()):
+            raise Unclear
+        if time.due.at > self.now + HOUR:
+            return "too_early"
+        if time.state != "pending":
+            return "already_closed"
+        is_in_time = until < time.reminder.next_at(time)
+        return None if time.snoozes < MAX_SNOOZES and is_in_time else "cannot_snooze"
+
+    def snooze(self, time: Time, until: datetime) -> None:
+        time.snoozed_until, time.snoozes = until, time.snoozes + 1
+        time.bells += [Bell("snooze", until, channel) for channel in CHANNELS]
+
+    def may_be_undone(self, time: Time) -> bool:
+        return time.is_answered and time.came_at is not None and time.came_at > self.now - DAY
+
+    def undo(self, time: Time) -> None:
+        self._take(time, 0)
+        time.state = "pending" if self.now < time.over_at else "missed"
+        time.via = time.answered_at = time.came_at = None
+        time.undone_at = self.now
+
+    def _take(self, time: Time, amount: float) -> None:
+        """Take a dose out of the stock, or give it back."""
+        reminder = time.reminder
+        reminder.left += time.taken
+        time.taken = min(amount, reminder.left) if reminder.plan.kind == "stok" else 0
+        reminder.left -= time.taken
+
+    # --- changes -----------------------------------------------------------------------------------------------------
+
+    def delete(self, reminder: Reminder) -> None:
+        reminder.is_deleted = True
+        for time in reminder.times.values():
+            if time.state == "pending":
+                time.state = "void"
+
+    def withdraw(self) -> None:
+        self.is_withdrawn = True
+        for time in self.times():
+            if time.state == "pending" and (time.due.at <= self.now or time.snoozes):
+                time.is_blurred = True
+
+    def resume(self) -> None:
+        self.is_withdrawn = False
+        for time in self.times():
+            if time.state == "pending" and time.due.at <= self.now:
+                time.is_blurred = True
+
+    def miss(self) -> None:
+        for time in self.times():
+            if time.state == "pending" and self.now >= time.over_at and not self.is_withdrawn:
+                time.state = "missed"
+
+    # --- messages ----------------------------------------------------------------------------------------------------
+
+    def may_be_sent(self, time: Time, bell: Bell) -> bool:
+        """Return whether the message may leave now."""
+        is_open = time.state in ("pending", "missed") and not time.reminder.is_deleted and not self.is_withdrawn
+        is_new = len(bell.sent_at) <= (1 if bell.is_unknown else 0) and (
+            not bell.is_spent or time.undone_at is not None
+        )
+        if not (is_open and is_new and bell.is_within(self.now)):
+            return False
+        if bell.kind == "snooze":
+            return bell.at == time.snoozed_until
+        if time.snoozes:
+            return False
+        first = time.first(bell.channel)
+        return bell.kind == "first" or not first.sent_at or first.is_lost or first.sent_at[-1] <= self.now - JUST_SENT
+
+    def must_be_sent(self, time: Time, bell: Bell) -> bool:
+        """Return whether the message must leave now, if the providers accept it."""
+        if not self.may_be_sent(time, bell) or time.is_blurred or bell.sent_at or bell.is_spent or bell.deaths > 1:
+            return False
+        if bell.waits_until and self.now < bell.waits_until:
+            return False
+        if bell.kind != "again":
+            return True
+        first = time.first(bell.channel)
+        return bool(first.sent_at) and not first.is_lost and (time.undone_at is None or time.undone_at < time.due.at)

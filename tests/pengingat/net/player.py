@@ -1,0 +1,175 @@
+"""A player that uses the service in a random order, and compares it with the model after each step.
+
+The steps keep to what the service does today and what its rules demand. A later version may lift these limits:
+
+- No two messages have the same moment (`plans`), because a list of several reminders is not sent yet.
+- A medicine with a second message is not snoozed: today the second message follows the snooze.
+- After a call without an outcome, the second message may come at any time.
+- After an undo, the second message may come or not. A first message that a worker dropped may come or not.
+- What was pending and due when the consent was withdrawn is not looked at any more (`Time.is_blurred`).
+- A reminder is not edited while a coming time is snoozed. No answer is undone of a coming time that an edit removed.
+- An answer names its time, unless the last due time is open, or missed with nothing within an hour.
+- `is_done` is compared, and set, if nothing falls due within an hour.
+- A stock notice is checked for truth, not for its moment. An alert is checked for truth too.
+- A chat message is sent if only one time can be meant, and three minutes after the last one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import count
+from typing import TypeVar
+
+from app.identity.models import RoleName
+from tests.helpers.client import Client
+from tests.helpers.controlled import Controlled
+from tests.helpers.factories import make_user
+from tests.pengingat.net.model import DAY, HOUR, MINUTE, Bell, Ledger, Reminder
+from tests.pengingat.net.plans import ZONE, Plan
+from tests.pengingat.net.received import Received
+from tests.pengingat.net.shown import Shown, code, ok
+
+KEYS = {
+    "p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+    "auth": "BTBZMqHH6r4Tts7J_aSIgg",
+}
+BOUGHT = 9.0
+T = TypeVar("T")
+
+
+class Player:
+    def __init__(self, service: Controlled, played: Counter[str]) -> None:
+        #: `played` counts what happened, for the check that enough did.
+        self.service, self.played = service, played
+        #: Steps so far, for the report of a failure.
+        self.log: list[str] = []
+        start = service.now
+        service.set_time(start - 3 * HOUR)
+        self.siti = Client(service.app).as_(make_user(nama_ktp="Siti Aminah"))
+        self.budi = Client(service.app).as_(make_user(RoleName.PENDAMPING, nama_ktp="Budi Hartono"))
+        invitation = ok(self.siti.post("/patient/invitations", {"scopes": ["manage", "history", "alerts"]}))
+        ok(self.budi.post("/caregiver/invitations", {"code": invitation["code"]}))
+        ok(self.siti.post("/push/subscribe", {"endpoint": "https://fcm.googleapis.com/fcm/send/1", "keys": KEYS}))
+        service.set_time(start)
+        service.work()  # sends the notice about the caregiver
+        service.providers.sent.clear()
+        self.ledger = Ledger(start)
+        self.shown = Shown(self.siti, self.ledger)
+        self.received = Received(
+            self.ledger, *(str(each.user.phone) for each in (self.siti, self.budi)), service.providers
+        )
+        self.killed_at = self.chatted_at = start - DAY
+        self._names, self._chats = count(1), count(1)
+
+    # --- time and the worker -----------------------------------------------------------------------------------------
+
+    def pass_time(self, minutes: int, *, works: bool = True) -> None:
+        """Let the time pass. The worker runs whenever a message falls due or a time is missed."""
+        until = self.ledger.now + minutes * MINUTE
+        while works and (stops := [at for at in self._stops() if self.ledger.now < at < until]):
+            self._move(min(stops))
+            self.work()
+        self._move(until)
+        if works:
+            self.work()
+
+    def pass_to_the_next_time(self, minutes: int, *, works: bool = True) -> None:
+        """Let the time pass to the next due time, and by these minutes more or less."""
+        now = self.ledger.now
+        coming = [time.due.at for time in self.ledger.times() if time.state == "pending" and time.due.at > now]
+        until = min(coming, default=now + DAY) + minutes * MINUTE
+        if now < until < now + DAY:
+            self.pass_time((until - now) // MINUTE, works=works)
+
+    def change_the_providers(self, mood: str) -> None:
+        providers = self.service.providers
+        providers.mood = mood if providers.mood == "up" else "up"
+        self.log.append(f"  providers: {providers.mood}")
+
+    def _stops(self) -> list[datetime]:
+        bells = [bell.at for time, bell in self.ledger.bells() if time.state == "pending"]
+        return bells + [time.over_at for time in self.ledger.times() if time.state == "pending"]
+
+    def _move(self, now: datetime) -> None:
+        self.ledger.now = now
+        self.log.append(f"  {now:%a %H:%M}")
+        self.ledger.extend()
+        self.service.set_time(now)
+
+    def work(self, statements: int | None = None) -> None:
+        """Run the worker, and check what it sent. With `statements`, kill it after that number of SQL statements."""
+        before = len(self.service.providers.sent)
+        is_finished = self.service.work(statements)
+        self.played["killed"] += not is_finished
+        self.log += [f"  killed: {not is_finished}"] * bool(statements)
+        self.log += [f"  {sent.channel}: {sent.text[:90]!r}" for sent in self.service.providers.sent[before:]]
+        if not is_finished:
+            self.killed_at = self.ledger.now
+        if self.ledger.now - self.killed_at < HOUR:
+            self._miss_what_is_missed()
+        else:
+            self.ledger.miss()
+        bells = [self.received.match(sent) for sent in self.service.providers.sent[before:]]
+        new: list[Bell] = [bell for bell in bells if bell]
+        for bell in new:
+            self.played[f"sent {bell.kind} {bell.channel} {len(bell.sent_at)} {self.service.providers.mood}"] += 1
+        self.received.close(new, is_finished=is_finished)
+
+    def _miss_what_is_missed(self) -> None:
+        """After a death of a worker, times may become missed later than usual."""
+        shown = self.shown.rows(self.ledger.now) | self.shown.rows(self.ledger.now - DAY)
+        for time in self.ledger.times():
+            row = shown.get((time.reminder.plan.title, time.due.at, time.due.slot))
+            if row and row["state"] == "missed" and time.state == "pending" and self.ledger.now >= time.over_at:
+                time.state = "missed"
+
+    # --- changes -----------------------------------------------------------------------------------------------------
+
+    def create(self, kind: str) -> None:
+        if any(each.plan.kind == kind for each in self.ledger.alive):
+            return
+        plan = Plan(kind, f"Judul K{next(self._names)}", self.ledger.now.astimezone(ZONE).date())
+        response = self.siti.post("/pengingat", plan.body(BOUGHT))
+        if self.ledger.is_withdrawn:
+            assert code(response) == "consent_withdrawn"
+            return
+        reminder = Reminder(ok(response)["id"], plan, BOUGHT)
+        self.ledger.reminders.append(reminder)
+        self.ledger.extend()
+
+    def edit(self, which: int) -> None:
+        reminder = pick(self.ledger.alive, which)
+        if reminder is None or any(time.snoozes and time.due.at > self.ledger.now for time in reminder.times.values()):
+            return
+        now = self.ledger.now
+        edited = Reminder(reminder.id, reminder.plan, reminder.left)
+        edited.edit(now)
+        if edited.plan.kind == "kontrol" and edited.plan.visit - DAY <= now:
+            return
+        response = self.siti.put(f"/pengingat/{reminder.id}", edited.plan.body(BOUGHT))
+        if self.ledger.is_withdrawn:
+            assert code(response) == "consent_withdrawn"
+            return
+        ok(response)
+        self.played["edited"] += 1
+        reminder.left = BOUGHT
+        reminder.edit(now)
+
+    def delete(self, which: int) -> None:
+        if reminder := pick(self.ledger.alive, which):
+            self.played["deleted"] += 1
+            ok(self.siti.delete(f"/pengingat/{reminder.id}"))
+            self.ledger.delete(reminder)
+
+    def change_the_consent(self) -> None:
+        is_given = self.ledger.is_withdrawn
+        ok(self.siti.put("/profile/persetujuan", {"health_data": is_given}))
+        self.played["withdrawn"] += not is_given
+        self.log.append(f"  consent: {is_given}")
+        self.ledger.resume() if is_given else self.ledger.withdraw()
+
+
+def pick(some: Sequence[T], which: int) -> T | None:
+    return some[which % len(some)] if some else None

@@ -1,0 +1,80 @@
+"""What the application shows, compared with the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from werkzeug.test import TestResponse
+
+from tests.helpers.client import Client
+from tests.pengingat.net.model import Ledger, Reminder, Time, Unclear
+from tests.pengingat.net.plans import ZONE
+
+
+def ok(response: TestResponse) -> Any:
+    assert response.status_code in (200, 201), response.text
+    return response.json
+
+
+def code(response: TestResponse) -> str:
+    assert response.status_code >= 400, response.text
+    return str(response.json["error"])
+
+
+@dataclass
+class Shown:
+    """The pages of one person. `client` is the person's."""
+
+    client: Client
+    ledger: Ledger
+
+    def rows(self, at: datetime) -> dict[tuple[str, datetime, str], dict[str, Any]]:
+        rows = ok(self.client.get(f"/pengingat/hari-ini?date={at.astimezone(ZONE).date()}"))
+        return {(row["judul"], datetime.fromisoformat(row["due_at"]), row["slot"]): row for row in rows}
+
+    def check(self, at: datetime | None = None) -> None:
+        """Compare a day, and all reminders, with the model."""
+        at = at or self.ledger.now
+        shown = self.rows(at)
+        for time in self.ledger.times():
+            if time.due.at.astimezone(ZONE).date() == at.astimezone(ZONE).date():
+                self._check_time(time, shown.pop((time.reminder.plan.title, time.due.at, time.due.slot), None))
+        assert not shown
+        reminders = {row["id"]: row for row in ok(self.client.get("/pengingat"))}
+        assert reminders.keys() == {each.id for each in self.ledger.alive}
+        for reminder in self.ledger.alive:
+            self._check_reminder(reminder, reminders[reminder.id])
+
+    def _check_time(self, time: Time, row: dict[str, Any] | None) -> None:
+        is_open_while_withdrawn = self.ledger.is_withdrawn and time.state == "pending"
+        if time.is_blurred or is_open_while_withdrawn or (time.reminder.is_deleted and time.due.at > self.ledger.now):
+            return
+        if time.state == "void":
+            assert row is None, row
+            return
+        assert row is not None, time
+        expected = {
+            "pengingat_id": None if time.reminder.is_deleted else time.reminder.id,
+            "state": time.state,
+            "answered_via": time.via,
+            "answered_at": time.answered_at,
+            "snoozed_until": time.snoozed_until,
+            "late": time.is_late,
+        }
+        moments = {name: row[name] and datetime.fromisoformat(row[name]) for name in ("answered_at", "snoozed_until")}
+        assert {name: moments.get(name, row[name]) for name in expected} == expected
+        try:
+            can_answer = self.ledger.refusal(time, "done") is None and not time.reminder.is_deleted
+        except Unclear:
+            return
+        assert self.ledger.is_withdrawn or row["can_answer"] == can_answer, f"{self.ledger.now}: {time}"
+
+    def _check_reminder(self, reminder: Reminder, row: dict[str, Any]) -> None:
+        if reminder.plan.kind == "stok":
+            assert row["details"]["persediaan"]["sisa"] == reminder.left
+        now, last = self.ledger.now, reminder.last(self.ledger.now)
+        is_unsure = reminder.is_near(now) or any(time.is_blurred for time in reminder.times.values())
+        if reminder.plan.kind != "kontrol" and not is_unsure:
+            assert row["is_done"] == (last is not None and last.state == "done"), f"{now}: {last}"

@@ -1,0 +1,142 @@
+"""Random sequences of answers, changes and failures, checked against a small model after each step.
+
+`ANSWER_SEQUENCES=2000 .venv/bin/python -m pytest tests/pengingat/net` plays longer. A failure names the seed and the
+steps of its sequence. `ANSWER_SEED=7` plays only the sequence with this seed.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+
+import pytest
+
+from tests.helpers.controlled import Controlled
+from tests.pengingat.net.answering import AnsweringPlayer
+from tests.pengingat.net.model import CHANNELS, DAY
+from tests.pengingat.net.plans import KINDS
+
+pytestmark = pytest.mark.takes(seconds=60)
+
+QUICK, LONG, STEPS = 5, int(os.environ.get("ANSWER_SEQUENCES", "40")), 25
+#: Number of sequences that contain everything in `PLAYED`.
+ENOUGH = 40
+WAYS = ("app", "link", "push", "chat", "caregiver")
+MINUTES = (1, 4, 15, 20, 31, 60, 61, 180, 420)
+STATUSES = ("done", "done", "skipped", "snooze")
+#: Steps by their share of all steps.
+SHARES = {
+    "pass_time": 5,
+    "pass_to_the_next_time": 6,
+    "pass_time_without_a_worker": 1,
+    "change_the_providers": 2,
+    "kill_the_worker": 1,
+    "answer": 6,
+    "answer_now": 2,
+    "answer_offline": 2,
+    "chat": 3,
+    "undo": 3,
+    "mark": 1,
+    "create": 1,
+    "edit": 2,
+    "delete": 1,
+    "consent": 1,
+}
+
+
+class Sequence:
+    """One random sequence. Its methods draw the arguments of a step and play it."""
+
+    def __init__(self, player: AnsweringPlayer, seed: int) -> None:
+        self.player, self.draw = player, random.Random(seed)
+        for kind in self.draw.sample(KINDS, 3):
+            player.create(kind)
+
+    def step(self) -> None:
+        if self.player.ledger.is_withdrawn and self.draw.random() < 0.3:
+            self.player.change_the_consent()
+        name = self.draw.choices(list(SHARES), list(SHARES.values()))[0]
+        self.player.log.append(name)
+        getattr(self, name)()
+        self.player.shown.check()
+
+    def _which(self) -> int:
+        return self.draw.choice((0, 0, 0, 0, 1, 1, 2, 3, 5))
+
+    def pass_time(self) -> None:
+        self.player.pass_time(self.draw.choice(MINUTES))
+        self.player.shown.check(self.player.ledger.now - DAY)
+
+    def pass_to_the_next_time(self) -> None:
+        self.player.pass_to_the_next_time(self.draw.choice((-20, 0, 0, 0, 2, 25)))
+
+    def pass_time_without_a_worker(self) -> None:
+        self.player.pass_time(self.draw.choice(MINUTES), works=False)
+
+    def change_the_providers(self) -> None:
+        self.player.change_the_providers(self.draw.choice(("down", "silent")))
+
+    def kill_the_worker(self) -> None:
+        self.player.pass_to_the_next_time(0, works=False)
+        self.player.work(self.draw.randint(1, 60))
+
+    def answer(self) -> None:
+        way = self.draw.choice(("app", "link", "link", "push", "push", "caregiver"))
+        self.player.answer(way, self._which(), self.draw.choice(STATUSES))
+
+    def answer_now(self) -> None:
+        self.player.answer_now(self._which(), self.draw.choice(STATUSES))
+
+    def answer_offline(self) -> None:
+        ago = self.draw.choice((0, 5, 45, 200, 700))
+        self.player.answer_offline(self._which(), self.draw.choice(("done", "skipped")), ago)
+
+    def chat(self) -> None:
+        self.player.chat(self.draw.choice(STATUSES))
+
+    def undo(self) -> None:
+        self.player.undo(self._which(), is_named=self.draw.random() < 0.5)
+
+    def mark(self) -> None:
+        self.player.mark(self.draw.randrange(6))
+
+    def create(self) -> None:
+        self.player.create(self.draw.choice(KINDS))
+
+    def edit(self) -> None:
+        self.player.edit(self.draw.randrange(6))
+
+    def delete(self) -> None:
+        self.player.delete(self.draw.randrange(6))
+
+    def consent(self) -> None:
+        self.player.change_the_consent()
+
+
+#: What the long run must contain, by the first words of a line of `Player.played`. Otherwise it would prove little.
+PLAYED = (
+    *(f"{status} {way} pending: None" for status in ("done", "skipped") for way in WAYS),
+    *(f"{what} pending: None" for what in ("done offline", "skipped offline", "snooze app", "snooze chat", "undo")),
+    *("done offline missed: None", "done push missed: None", "marked pending", "marked done", "undo missed"),
+    *(f"sent {kind} {channel} 1 up" for kind in ("first", "again", "snooze") for channel in CHANNELS),
+    *(f"sent first {channel} 2" for channel in CHANNELS),
+    *("killed", "edited", "deleted", "withdrawn"),
+)
+
+
+@pytest.mark.parametrize("sequences", [QUICK, pytest.param(LONG, marks=pytest.mark.slow)])
+def test_states_stock_and_messages_follow_the_answers(controlled: Controlled, sequences: int) -> None:
+    played: Counter[str] = Counter()
+    seeds = [int(os.environ["ANSWER_SEED"])] if "ANSWER_SEED" in os.environ else range(sequences)
+    for seed in seeds:
+        with controlled.rewound():
+            sequence = Sequence(player := AnsweringPlayer(controlled, played), seed)
+            try:
+                for _ in range(STEPS):
+                    sequence.step()
+            except BaseException as error:
+                error.add_note("\n".join([f"seed {seed}:", *player.log]))
+                raise
+    if len(seeds) >= ENOUGH:
+        assert [each for each in PLAYED if not any(line.startswith(each) for line in +played)] == []
