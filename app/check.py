@@ -52,7 +52,6 @@ TEMPLATES = (
     SECURITY_NOTICE,
     "broadcast",
     "forum_reply",
-    "pseudonym_lifted",
     "post_moderated",
     "phone_move",
     "phone_code",

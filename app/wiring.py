@@ -18,10 +18,8 @@ from app.core.jobs import metrics as job_metrics
 from app.core.jobs.queue import BULK, URGENT
 from app.core.jobs.schedule import Periodic
 from app.core.operations import health
-from app.forum import jobs as forum
 from app.forum.service import cases as forum_cases
 from app.forum.service import notices as forum_notices
-from app.forum.service import verdicts as forum_verdicts
 from app.identity import jobs as identity
 from app.inbox import conversation
 from app.inbox import jobs as inbox
@@ -79,8 +77,6 @@ PERIODIC = (
     Periodic(heartbeat.beat, every_s=60, queue=URGENT),
     Periodic(broadcast_jobs.keep_limits, every_s=60),
     Periodic(broadcasts.delete_old_days, every_s=3600),
-    Periodic(forum.delete_old_case_texts, every_s=86400),
-    Periodic(forum.place_pictures, every_s=300),
     Periodic(inbox.delete_old, every_s=3600),
     Periodic(privacy.delete_withdrawn, every_s=3600),
     Periodic(personal_data.make_waiting_exports, every_s=60),
@@ -98,9 +94,8 @@ RENDER: Mapping[str, Renderer] = {
         {forum_notices.THREAD_KIND: forum_notices.render_threads, "article": articles.render, "video": videos.render}
     ),
     forum_notices.REPLY_KIND: forum_notices.render_replies,
-    forum_notices.LIFTED_KIND: forum_notices.render_lifted,
-    forum_notices.VERDICT_KIND: forum_verdicts.render,
-    forum_cases.KIND: forum_cases.render,
+    forum_notices.VERDICT_KIND: forum_cases.render_notices,
+    forum_cases.KIND: forum_cases.render_pushes,
     SECURITY_NOTICE: rendering.by_event(
         {
             account_notices.ACCOUNT_CHANGED: account_notices.render_changed,

@@ -27,8 +27,8 @@ from app.core.database.session import db, unit_of_work
 from app.core.web.pagination import Page
 from app.faskes.schemas import NameQuery, NearbyQuery
 from app.faskes.service import lookup
-from app.forum.schemas import ThreadQuery
-from app.forum.service.reads import thread_list, threads
+from app.forum.schemas import PostQuery, RepliesQuery
+from app.forum.service import reads
 from app.identity import credentials
 from app.identity.models import Role
 from app.notifications.delivery import claims
@@ -88,13 +88,12 @@ class GrowthTable:
 # --- the measured functions -------------------------------------------------------------------------------------------
 
 
-def _list(n: int) -> None:
-    thread_list.read_page(ThreadQuery(FIRST, before=n), None)
+def _list(_: int) -> None:
+    reads.list_posts(PostQuery(FIRST), None, threads=True)
 
 
 def _thread(n: int) -> None:
-    thread = threads.read_thread(1 + (n - 1) // REPLIES_EACH, None).record
-    assert len(thread["replies"]) == REPLIES_EACH // 2
+    reads.get_thread(n - (n - 1) % (REPLIES_EACH + 1), RepliesQuery(), None)
 
 
 #: Latitude and longitude of the facility to search around.
@@ -159,25 +158,19 @@ TABLES = (
         (HotPath("login's lookup", lambda n: credentials.by_login(f"orang{n}")),),
     ),
     GrowthTable(
-        "forum_threads",
-        """
-        INSERT INTO forum_threads (id, category_id, user_id, title, content, use_pseudonym)
-        SELECT n, known.ids[1 + n % cardinality(known.ids)], 1 + n * 7919 % {people}, 'Utas', 'Halo', n % 3 = 0
-        FROM generate_series(1::bigint, {rows}) n, (SELECT array_agg(id) AS ids FROM forum_categories) known
-        """,
-        (HotPath("any page of the list", _list),),
-    ),
-    GrowthTable(
-        # In each thread, the second half of the replies are replies to the first reply.
-        "forum_replies",
+        # Each thread is followed by its replies. The second half of the replies are replies to the first reply.
+        "posts",
         f"""
-        INSERT INTO forum_replies (id, thread_id, parent_id, depth, user_id, content)
-        SELECT 1 + n, 1 + n / {REPLIES_EACH}, CASE WHEN place >= {REPLIES_EACH // 2} THEN 1 + n - place END,
-            1 + (place >= {REPLIES_EACH // 2})::int, 1 + n * 6007 % {{people}}, 'Kurangi gula dan garam.'
-        FROM generate_series(0::bigint, {{rows}} - 1) n, LATERAL (SELECT n % {REPLIES_EACH} AS place) rest
+        INSERT INTO posts (id, category_id, root_id, parent_id, depth, user_id, title, content, use_pseudonym)
+        SELECT n, CASE WHEN place = 0 THEN known.ids[1 + n % cardinality(known.ids)] END,
+            CASE WHEN place > 0 THEN n - place END, CASE WHEN place > {REPLIES_EACH // 2} THEN n - place + 1 END,
+            (place > 0)::int + (place > {REPLIES_EACH // 2})::int, 1 + n * 7919 % {{people}},
+            CASE WHEN place = 0 THEN 'Utas' END, 'Kurangi gula dan garam.', n % 3 = 0
+        FROM generate_series(1::bigint, {{rows}}) n, LATERAL (SELECT (n - 1) % {REPLIES_EACH + 1} AS place) rest,
+            (SELECT array_agg(id) AS ids FROM forum_categories) known
         """,
-        (HotPath("thread of 10 replies", _thread),),
-        empty="forum_threads",
+        (HotPath("first page of the list", _list), HotPath("thread of 10 replies", _thread)),
+        empty="posts",
     ),
     GrowthTable(
         "faskes",

@@ -35,12 +35,12 @@ CROWD_S = 10
 PERSON = {"username": "siti", "password": "rahasia123", "nama_ktp": "S", "nama_samaran": "M", "nomor_hp": "0812345678"}
 
 FILL = """
-INSERT INTO forum_threads (category_id, user_id, title, content, replies_count)
+INSERT INTO posts (category_id, user_id, title, content, replies_count)
 SELECT (SELECT min(id) FROM forum_categories), (SELECT min(id) FROM users), 'Utas nomor ' || t,
        repeat('Apa yang boleh dimakan? ', 10), 10 FROM generate_series(1, 1000) t;
-INSERT INTO forum_replies (thread_id, depth, user_id, content)
-SELECT t.id, 1, t.user_id, repeat('Kurangi gula dan garam. ', 4) FROM forum_threads t, generate_series(1, 10);
-UPDATE forum_categories c SET threads_count = (SELECT count(*) FROM forum_threads t WHERE t.category_id = c.id)
+INSERT INTO posts (root_id, depth, user_id, content)
+SELECT t.id, 1, t.user_id, repeat('Kurangi gula dan garam. ', 4) FROM posts t, generate_series(1, 10);
+UPDATE forum_categories c SET threads_count = (SELECT count(*) FROM posts t WHERE t.category_id = c.id)
 """
 
 

@@ -5,40 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import sqlalchemy as sa
+from sqlalchemy import orm
 
 from app.core.database.session import db, unit_of_work
-from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
+from app.forum.models import ForumCategory, Mark, Post
 
-CountedModel = type[ForumCategory] | type[ForumThread] | type[ForumReply]
+CountedModel = type[ForumCategory] | type[Post]
 Counters = Mapping[str, sa.ScalarSelect[int]]
 
+_Counted = orm.aliased(Post)
 
-def _count(
-    counted: type[ForumThread | ForumReply | ThreadMark | ReplyMark], *rules: sa.SQLColumnExpression[bool]
-) -> sa.ScalarSelect[int]:
+
+def _count(counted: type[Post | Mark], *rules: sa.SQLColumnExpression[bool]) -> sa.ScalarSelect[int]:
     return sa.select(sa.func.count()).select_from(counted).where(*rules).scalar_subquery()
 
 
 #: Queries that compute the correct value of each counter column.
 COUNTERS: Mapping[CountedModel, Counters] = {
     ForumCategory: {
-        "threads_count": _count(
-            ForumThread, ForumThread.category_id == ForumCategory.id, ForumThread.hidden_reason.is_(None)
-        )
+        "threads_count": _count(Post, Post.category_id == ForumCategory.id, Post.hidden_by.is_(None)),
     },
-    ForumThread: {
-        "likes_count": _count(ThreadMark, ThreadMark.thread_id == ForumThread.id, ThreadMark.is_liked),
-        "saves_count": _count(ThreadMark, ThreadMark.thread_id == ForumThread.id, ThreadMark.is_saved),
+    Post: {
+        "likes_count": _count(Mark, Mark.post_id == Post.id, Mark.is_liked),
+        "saves_count": _count(Mark, Mark.post_id == Post.id, Mark.is_saved),
         "replies_count": _count(
-            ForumReply,
-            ForumReply.thread_id == ForumThread.id,
-            ~ForumReply.is_deleted,
-            ForumReply.hidden_reason.is_(None),
+            _Counted, _Counted.root_id == Post.id, _Counted.content.is_not(None), _Counted.hidden_by.is_(None)
         ),
-    },
-    ForumReply: {
-        "likes_count": _count(ReplyMark, ReplyMark.reply_id == ForumReply.id, ReplyMark.is_liked),
-        "saves_count": _count(ReplyMark, ReplyMark.reply_id == ForumReply.id, ReplyMark.is_saved),
     },
 }
 

@@ -89,7 +89,7 @@ def deliveries_of(caller: Caller, user_id: int, page: Page) -> Listing[Sent]:
     """
     users.get(user_id)
     access_log.record(caller, user_id, access_log.AccessAction.DELIVERIES_READ)
-    return deliveries.list_of(user_id, page, ~forum_notices.shows_pseudonym(user_id))
+    return deliveries.list_of(user_id, page, ~forum_notices.shows_pseudonym())
 
 
 def features() -> dict[str, object]:

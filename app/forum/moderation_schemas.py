@@ -1,35 +1,31 @@
-"""Schemas of reports, appeals, blocks, cases, decisions and phrases."""
+"""Schemas of reports, appeals, blocks, cases and decisions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from marshmallow import Schema, ValidationError, fields, validate, validates_schema
+from marshmallow import Schema, fields, validate
 
-from app.core.web.fields import Form, RecordId, Text, Timestamp, enumeration
+from app.core.media.pictures import Picture
+from app.core.web.fields import Form, Text, Timestamp, enumeration
 from app.core.web.pagination import MAX_UNPAGED_LONG, Search, SearchSchema
-from app.forum.models import CaseState, HiddenBy, PhraseKind, ReportReason
+from app.forum.models import CaseState, HiddenBy, ReportReason
 
 #: State of a case after each decision.
-STATES = {"keep": CaseState.KEPT, "hide": CaseState.HIDDEN, "delete": CaseState.DELETED}
+STATES = {"keep": CaseState.KEPT, "hide": CaseState.HIDDEN}
 
 REASON = {**enumeration("ReportReason", ReportReason), "example": ReportReason.SPAM}
 STATE = {**enumeration("CaseState", CaseState), "example": CaseState.OPEN}
 DECISION = {
     **enumeration("ModerationDecision", STATES),
     "example": "hide",
-    "description": "`keep` also sends a broadcast that waited for the decision; `delete` is final",
+    "description": "`keep` also sends a broadcast that waited for the decision",
 }
 
 HIDDEN_BY = {
     **enumeration("HiddenBy", HiddenBy),
     "example": None,
-    "description": "Who has hidden the post; null if the post is visible or deleted",
-}
-PHRASE_KIND = {
-    **enumeration("PhraseKind", PhraseKind),
-    "example": PhraseKind.CRISIS,
-    "description": "The forum ignores `emergency`; the chat replies to both kinds",
+    "description": "Who has hidden the post; null if the post is visible",
 }
 
 #: Maximum characters of a note in a report or an appeal, and of a moderator's reason.
@@ -113,11 +109,7 @@ class Block(Schema):
     id = fields.Integer(metadata={"example": 4})
     kind = fields.String(metadata={**enumeration("BlockKind", ("name", "alias")), "example": "alias"})
     shown_as = fields.String(
-        allow_none=True,
-        metadata={
-            "example": "Melati",
-            "description": "Name that the post showed when its author was blocked; null for blocks of older versions",
-        },
+        metadata={"example": "Melati", "description": "Name that the post showed when its author was blocked"}
     )
     created_at = Timestamp()
 
@@ -141,16 +133,6 @@ class DecisionSchema(Form):
     reason = Text(MAX_NOTE, required=True, example="Mengiklankan obat tanpa izin edar.")
 
 
-class CaseCreate(DecisionSchema):
-    thread_id = RecordId()
-    reply_id = RecordId()
-
-    @validates_schema(skip_on_field_errors=True)
-    def is_about_one_post(self, data: dict[str, object], **_: object) -> None:
-        if ("thread_id" in data) == ("reply_id" in data):
-            raise ValidationError("harus menyebut satu utas atau satu balasan.", "thread_id")
-
-
 class CaseReport(Schema):
     reason = fields.String(metadata=REASON)
     note = fields.String(allow_none=True, metadata={"example": "Ini iklan obat."})
@@ -162,45 +144,17 @@ class Case(Schema):
     thread_id = fields.Integer(metadata={"example": 5, "description": "The thread, or the reply's thread"})
     reply_id = fields.Integer(allow_none=True, metadata={"example": None})
     title = fields.String(
-        allow_none=True,
-        metadata={
-            "example": "Obat ajaib",
-            "description": "Title of the thread, or of the reply's thread; null if its author deleted it",
-        },
+        metadata={"example": "Obat ajaib", "description": "Title of the thread, or of the reply's thread"}
     )
-    content = fields.String(allow_none=True, metadata={"example": "Sembuh dalam sehari!"})
-    has_image = fields.Boolean(metadata={"description": "Whether the post has a picture, see `.../gambar`"})
+    content = fields.String(metadata={"example": "Sembuh dalam sehari!"})
+    image = Picture()
     hidden_by = fields.String(allow_none=True, metadata=HIDDEN_BY)
     author_name = fields.String(
-        allow_none=True, metadata={"example": "Melati", "description": "Only the pseudonym, if the author used one"}
+        metadata={"example": "Melati", "description": "Only the pseudonym, if the author used one"}
     )
     state = fields.String(metadata=STATE)
     urgent = fields.Boolean(metadata={"description": "Somebody may be in danger"})
     reports = fields.List(fields.Nested(CaseReport))
     appeal = fields.String(allow_none=True, metadata={"example": None})
     reason = fields.String(allow_none=True, metadata={"example": None, "description": "Reason of the latest decision"})
-    created_at = Timestamp()
-
-
-class IdentityCreate(Form):
-    reason = Text(MAX_NOTE, required=True, example="Permintaan polisi nomor 12.")
-
-
-class Identity(Schema):
-    user_id = fields.Integer(metadata={"example": 7})
-    username = fields.String(metadata={"example": "siti"})
-    nama_ktp = fields.String(metadata={"example": "Siti Aminah"})
-
-
-class PhraseCreate(Form):
-    phrase = Text(100, required=True, example="ingin mati")
-    kind = fields.String(
-        load_default=PhraseKind.CRISIS, validate=validate.OneOf(list(PhraseKind)), metadata=PHRASE_KIND
-    )
-
-
-class Phrase(Schema):
-    id = fields.Integer(metadata={"example": 1})
-    phrase = fields.String(metadata={"example": "ingin mati"})
-    kind = fields.String(metadata=PHRASE_KIND)
     created_at = Timestamp()

@@ -15,13 +15,10 @@ from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, PageSchema, TruncatedRecord
 from app.core.web.rate_limits import limit
 from app.forum import moderation_schemas, schemas
-from app.forum.models import ForumReply, ForumReport, ForumThread
-from app.forum.schemas import RepliesQuery, ReplyQuery, ThreadQuery
-from app.forum.service import blocks, categories, moderation, replies, reports, threads, toggles
-from app.forum.service.blocks import Block
-from app.forum.service.posts import PostType
-from app.forum.service.reads.posts import Record
-from app.forum.service.reads.threads import ThreadPage
+from app.forum.models import Report
+from app.forum.schemas import PostQuery, RepliesQuery
+from app.forum.service import blocks, marks, moderation, posts, reads
+from app.forum.service.reads import Record
 from app.identity.access import authenticated, by_caller, caller, caller_id, optional
 from app.identity.upload_limits import limit_uploads
 
@@ -32,9 +29,9 @@ bp = Blueprint("forum", __name__, url_prefix="/forum", description="Threads, nes
 @optional
 @cached(1)
 @bp.response(200, schemas.CategoryList(many=True))
-def list_categories() -> list[dict[str, object]]:
+def list_categories() -> list[Record]:
     """List the forum's categories."""
-    return categories.list_all()
+    return reads.list_categories()
 
 
 @bp.get("/threads")
@@ -42,9 +39,9 @@ def list_categories() -> list[dict[str, object]]:
 @cached(1)
 @bp.arguments(schemas.ThreadQuerySchema, location="query")
 @bp.plain_response(200, schemas.ThreadRow(many=True))
-def list_threads(query: ThreadQuery) -> Listing[Record]:
+def list_threads(query: PostQuery) -> Listing[Record]:
     """List threads, newest first."""
-    return threads.list_all(query, caller_id())
+    return reads.list_posts(query, caller_id(), threads=True)
 
 
 @bp.get("/threads/<int:thread_id>")
@@ -52,13 +49,9 @@ def list_threads(query: ThreadQuery) -> Listing[Record]:
 @cached(1)
 @bp.arguments(schemas.RepliesQuerySchema, location="query")
 @bp.plain_response(200, schemas.Thread)
-def get_thread(query: RepliesQuery, thread_id: int) -> TruncatedRecord[Record] | ThreadPage:
-    """Return a thread with the tree of its replies.
-
-    Without `page`, the tree holds the first 1,000 replies. With `page`, the tree holds one page of the direct replies
-    to the thread, each with all replies below it.
-    """
-    return threads.get(thread_id, query, caller_id())
+def get_thread(query: RepliesQuery, thread_id: int) -> TruncatedRecord[Record]:
+    """Return a thread with the tree of its first 500 replies."""
+    return reads.get_thread(thread_id, query, caller_id())
 
 
 @bp.post("/threads")
@@ -69,7 +62,7 @@ def get_thread(query: RepliesQuery, thread_id: int) -> TruncatedRecord[Record] |
 @bp.plain_response(201, schemas.Thread)
 def create_thread(data: Loaded) -> Record:
     """Create a thread, and notify the people whose preferences include its category."""
-    return threads.create(data, caller)
+    return posts.create_thread(data, caller)
 
 
 @bp.put("/threads/<int:thread_id>")
@@ -79,7 +72,7 @@ def create_thread(data: Loaded) -> Record:
 @bp.plain_response(200, schemas.Thread)
 def update_thread(data: Loaded, thread_id: int) -> Record:
     """Change an own thread. Missing fields stay unchanged."""
-    return threads.update(thread_id, data, caller)
+    return posts.update(thread_id, data, caller, is_thread=True)
 
 
 @bp.delete("/threads/<int:thread_id>")
@@ -87,7 +80,7 @@ def update_thread(data: Loaded, thread_id: int) -> Record:
 @bp.response(200, MessageSchema)
 def delete_thread(thread_id: int) -> dict[str, str]:
     """Delete an own thread with all its replies."""
-    threads.delete(thread_id, caller)
+    posts.delete(thread_id, caller, is_thread=True)
     return {"message": "Utas dihapus."}
 
 
@@ -99,16 +92,16 @@ def delete_thread(thread_id: int) -> dict[str, str]:
 @bp.plain_response(201, schemas.Reply)
 def create_reply(data: Loaded, thread_id: int) -> Record:
     """Reply to a thread, or with `parent_id` to one of its replies. The thread's author gets a notification."""
-    return replies.create(thread_id, data, caller)
+    return posts.create_reply(thread_id, data, caller)
 
 
 @bp.get("/replies")
 @authenticated
 @bp.arguments(schemas.ReplyQuerySchema, location="query")
 @bp.plain_response(200, schemas.ReplyRow(many=True))
-def list_replies(query: ReplyQuery) -> Listing[Record]:
+def list_replies(query: PostQuery) -> Listing[Record]:
     """List the replies that the caller has saved or, with `mine`, written, newest first."""
-    return replies.list_own(query, caller.id)
+    return reads.list_posts(query, caller.id, threads=False)
 
 
 @bp.put("/replies/<int:reply_id>")
@@ -118,7 +111,7 @@ def list_replies(query: ReplyQuery) -> Listing[Record]:
 @bp.plain_response(200, schemas.Reply)
 def update_reply(data: Loaded, reply_id: int) -> Record:
     """Change an own reply. Missing fields stay unchanged."""
-    return replies.update(reply_id, data, caller)
+    return posts.update(reply_id, data, caller, is_thread=False)
 
 
 @bp.delete("/replies/<int:reply_id>")
@@ -126,7 +119,7 @@ def update_reply(data: Loaded, reply_id: int) -> Record:
 @bp.response(200, MessageSchema)
 def delete_reply(reply_id: int) -> dict[str, str]:
     """Delete an own reply. A reply with replies below it stays as a stub without text and author."""
-    replies.delete(reply_id, caller)
+    posts.delete(reply_id, caller, is_thread=False)
     return {"message": "Balasan dihapus."}
 
 
@@ -134,7 +127,7 @@ def delete_reply(reply_id: int) -> dict[str, str]:
 @authenticated
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, moderation_schemas.Block(many=True))
-def list_blocks(page: Page) -> Listing[Block]:
+def list_blocks(page: Page) -> Listing[Any]:
     """List the caller's blocks, newest first."""
     return blocks.list_own(page, caller)
 
@@ -167,26 +160,26 @@ def _of_post(name: str, summary: str) -> Callable[[View], View]:
     return decorator
 
 
-def _for_both(add_routes: Callable[[PostType, str, str], None]) -> None:
-    add_routes(ForumThread, "thread", "/threads/<int:thread_id>")
-    add_routes(ForumReply, "reply", "/replies/<int:reply_id>")
+def _for_both(add_routes: Callable[[bool, str, str], None]) -> None:
+    add_routes(True, "thread", "/threads/<int:thread_id>")
+    add_routes(False, "reply", "/replies/<int:reply_id>")
 
 
 @_for_both
-def _add_post_routes(kind: PostType, noun: str, path: str) -> None:
+def _add_post_routes(is_thread: bool, noun: str, path: str) -> None:
     @bp.post(f"{path}/like")
     @authenticated
     @bp.response(200, schemas.Liked)
     @_of_post(f"like_{noun}", f"Like a {noun}, or remove the like.")
     def like(post_id: int) -> dict[str, bool]:
-        return {"is_liked": toggles.like(kind, post_id, caller.id)}
+        return {"is_liked": marks.toggle("is_liked", post_id, caller.id, is_thread=is_thread)}
 
     @bp.post(f"{path}/save")
     @authenticated
     @bp.response(200, schemas.Saved)
     @_of_post(f"save_{noun}", f"Save a {noun}, or remove it from the saved ones.")
     def save(post_id: int) -> dict[str, bool]:
-        return {"is_saved": toggles.save(kind, post_id, caller.id)}
+        return {"is_saved": marks.toggle("is_saved", post_id, caller.id, is_thread=is_thread)}
 
     @bp.post(f"{path}/lapor")
     @authenticated
@@ -200,8 +193,8 @@ def _add_post_routes(kind: PostType, noun: str, path: str) -> None:
         success=True,
     )
     @_of_post(f"report_{noun}", f"Report a {noun} to the moderators.")
-    def report(data: Loaded, post_id: int) -> tuple[ForumReport, int]:
-        reported, is_new = reports.report(kind, post_id, data, caller)
+    def report(data: Loaded, post_id: int) -> tuple[Report, int]:
+        reported, is_new = moderation.report(post_id, data, caller, is_thread=is_thread)
         return reported, 201 if is_new else 200
 
     @bp.post(f"{path}/banding")
@@ -214,7 +207,7 @@ def _add_post_routes(kind: PostType, noun: str, path: str) -> None:
     )
     @_of_post(f"appeal_{noun}", f"Appeal to the moderators about an own hidden {noun}.")
     def appeal(data: dict[str, str], post_id: int) -> tuple[dict[str, str], int]:
-        is_first = moderation.appeal(kind, post_id, data["note"], caller)
+        is_first = moderation.appeal(post_id, data["note"], caller, is_thread=is_thread)
         return {"appeal": data["note"]}, 201 if is_first else 200
 
     @bp.post(f"{path}/blokir")
@@ -225,13 +218,5 @@ def _add_post_routes(kind: PostType, noun: str, path: str) -> None:
         f"Block the name or pseudonym that this {noun} shows. The caller then gets stubs of its posts.",
     )
     def block(post_id: int) -> dict[str, bool]:
-        blocks.block_author(kind, post_id, caller)
+        blocks.block_author(post_id, caller, is_thread=is_thread)
         return {"is_blocked": True}
-
-    @bp.delete(f"{path}/blokir")
-    @authenticated
-    @bp.response(200, moderation_schemas.Blocked)
-    @_of_post(f"unblock_{noun}_author", f"Unblock the name or pseudonym that this {noun} shows.")
-    def unblock(post_id: int) -> dict[str, bool]:
-        blocks.unblock_author(kind, post_id, caller)
-        return {"is_blocked": False}

@@ -12,7 +12,7 @@ from marshmallow import Schema, fields, post_load
 
 from app.core.media.pictures import Picture
 from app.core.web.fields import Form, RecordId, Text, Timestamp, enumeration
-from app.core.web.pagination import MAX_UNPAGED_LONG, Page, PageSchema, Search, SearchSchema
+from app.core.web.pagination import MAX_UNPAGED_LONG, Search, SearchSchema
 from app.core.web.parsing import Upload
 from app.forum.moderation_schemas import Hidden, Moderated
 from app.identity.preferences import TAGS
@@ -107,84 +107,51 @@ class Thread(ThreadFields, Moderated):
     replies_truncated = fields.Boolean(
         metadata={
             "x-optional": True,
-            "description": "Only present, and true, if replies are left out. A response holds at most 1,000 replies and"
-            ' 2,000,000 bytes. `Link: rel="next"` is the URL of the replies that follow.',
+            "description": "Only present, and true, if replies are left out. A response holds at most 500 replies."
+            ' `Link: rel="next"` is the URL of the replies that follow.',
         }
     )
 
 
 @dataclass(frozen=True)
-class ThreadQuery(Search):
-    """Filters and page for the list of threads."""
+class PostQuery(Search):
+    """Filters and page for a list of threads or replies."""
 
     category_id: int | None = None
-    before: int | None = None
     saved: bool = False
     mine: bool = False
 
 
-class ThreadQuerySchema(SearchSchema):
-    search = ThreadQuery
+class ReplyQuerySchema(SearchSchema):
+    search = PostQuery
     max_unpaged = MAX_UNPAGED_LONG
 
-    category_id = RecordId()
-    before = RecordId(
-        metadata={"description": "Only threads older than this one, for scrolling at constant cost, instead of `page`"}
-    )
-    saved = fields.Boolean(metadata={"description": "Only what the caller has saved"})
+    saved = fields.Boolean(metadata={"description": "Only what the caller has saved; for replies, the default"})
     mine = fields.Boolean(metadata={"description": "Only what the caller has written, hidden ones too"})
-    q = Text(
-        100,
-        metadata={
-            "description": "Exact part of the title or content. The total counts at most 1,000 matches. A text without "
-            "three letters or digits in a row is searched in the newest 1,000 threads only"
-        },
-    )
+    q = Text(100, metadata={"description": "Exact part of the title or content"})
+
+
+class ThreadQuerySchema(ReplyQuerySchema):
+    category_id = RecordId()
 
 
 @dataclass(frozen=True)
 class RepliesQuery:
-    """Selection of a thread's replies. Without `page`, the response contains replies up to its limits."""
+    """Selection of a thread's replies."""
 
-    page: Page | None = None
-    after: int | None = None
+    after: int = 0
     replies: bool = True
 
 
-class RepliesQuerySchema(PageSchema):
-    """Query of one thread. A page has `per_page` replies to the thread itself, each with all replies below it."""
-
+class RepliesQuerySchema(Schema):
     after = RecordId(
         metadata={"description": "Only replies newer than this id, as in the `Link` header of a truncated response"}
     )
     replies = fields.Boolean(metadata={"description": "`false`: only the thread, with an empty `replies`"})
 
     @post_load
-    def to_page(self, data: dict[str, Any], **kwargs: object) -> RepliesQuery:
-        paging = {name: value for name, value in data.items() if name in ("page", "per_page")}
-        others = {name: value for name, value in data.items() if name not in paging}
-        return RepliesQuery(page=super().to_page(paging, **kwargs) if paging else None, **others)
-
-
-@dataclass(frozen=True)
-class ReplyQuery(Search):
-    """Filters and page for a person's replies. Without `saved` and `mine`, the list holds saved replies."""
-
-    before: int | None = None
-    saved: bool = False
-    mine: bool = False
-
-
-class ReplyQuerySchema(SearchSchema):
-    search = ReplyQuery
-    max_unpaged = MAX_UNPAGED_LONG
-
-    before = RecordId(
-        metadata={"description": "Only replies older than this one, for scrolling at constant cost, instead of `page`"}
-    )
-    saved = fields.Boolean(metadata={"description": "Only what the caller has saved; the default without `mine`"})
-    mine = fields.Boolean(metadata={"description": "Only what the caller has written, hidden ones too"})
-    q = Text(100, metadata={"description": "Exact part of the content"})
+    def to_query(self, data: dict[str, Any], **_: object) -> RepliesQuery:
+        return RepliesQuery(**data)
 
 
 class PostUpdate(Form):

@@ -25,7 +25,6 @@ class AccessAction(StrEnum):
     NIK_READ = "nik_read"
     #: An administrator opened the person's record with contacts, preferences and pseudonym.
     PROFILE_READ = "profile_read"
-    PSEUDONYM_LIFTED = "pseudonym_lifted"
     #: An administrator read the state of each message to the person, but not the texts.
     DELIVERIES_READ = "deliveries_read"
     #: An administrator removed the phone number from the person's account.

@@ -42,7 +42,6 @@ class AuditAction(StrEnum):
     BROADCASTS_RESUMED = "broadcasts_resumed"
     SENDER_RESUMED = "sender_resumed"
     MODERATED = "moderated"
-    PSEUDONYM_LIFTED = "pseudonym_lifted"
     #: A statement of the SQL console. Only super-admins see these entries, because a statement may contain any data.
     SQL = "sql"
     #: The service has erased a person.

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database.session import db
+from app.core.errors import NotFound
 from app.core.media import pictures
 from app.identity.models import OwnPicture
 
@@ -19,6 +20,20 @@ def keep(user_id: int, columns: Mapping[str, object], *, replaces: str | None = 
     discard(replaces)
     if image := columns["image"]:
         db.session.execute(insert(OwnPicture).values(name=image, user_id=user_id))
+
+
+def rename(name: str | None) -> str | None:
+    """Give a picture a new random name. Its old address no longer works after the commit. Return the new name."""
+    if name is None:
+        return None
+    try:
+        new = pictures.copy(name)
+    except NotFound:
+        return None  # the file is lost, which must not prevent the caller's change
+    renamed = sa.update(OwnPicture).where(OwnPicture.name == name).values(name=new)
+    db.session.execute(renamed.execution_options(synchronize_session=False))
+    pictures.discard(name)
+    return new
 
 
 def discard(*names: str | None) -> None:

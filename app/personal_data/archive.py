@@ -23,7 +23,7 @@ from app.core.errors import NotFound
 from app.core.lib import local_time
 from app.core.lib.csv_injection import guarded
 from app.core.media import pictures
-from app.forum.service import blocks
+from app.forum.service import blocks, erasure
 from app.identity import field_encryption
 from app.identity.models import OwnPicture, User
 from app.personal_data.table_labels import CONTENTS, README
@@ -59,7 +59,7 @@ def write(path: Path, user: User, connection: sa.Connection) -> None:
 
 
 #: Functions by table name, for tables that declare their export as `Custom`. Each returns the query for a user id.
-EXPORTS: Mapping[str, Callable[[int], Query]] = {"forum_blocks": blocks.exported}
+EXPORTS: Mapping[str, Callable[[int], Query]] = {"blocks": blocks.exported, "cases": erasure.exported_cases}
 
 
 def _exported(person: DataSubject) -> Iterator[tuple[sa.Table, Query]]:

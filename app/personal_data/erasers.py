@@ -17,7 +17,7 @@ from app.core.media import pictures, storage
 from app.core.media.storage import Area
 from app.core.web import idempotency
 from app.forum.service import erasure as forum
-from app.forum.service import toggles
+from app.forum.service import marks
 from app.identity import audit
 from app.identity.erasure import ErasureSubject
 from app.identity.models import OwnPicture, User
@@ -65,10 +65,9 @@ def _erase_audit(person: ErasureSubject) -> bool:
 ERASERS: Mapping[str, Callable[[ErasureSubject], bool]] = {
     "own_pictures": _erase_pictures,
     "data_exports": _erase_exports,
-    "forum_threads": forum.erase_threads,
-    "forum_replies": forum.erase_replies,
-    "forum_thread_marks": forum.erase_marks,
-    "forum_reply_marks": forum.erase_marks,
+    "posts": forum.erase_posts,
+    "marks": forum.erase_marks,
+    "cases": forum.erase_appeals,
     "audit_entries": _erase_audit,
 }
 
@@ -94,11 +93,11 @@ def finish(person: ErasureSubject) -> None:
 
     Lock posts before users, because all writes of the forum lock in this order.
     """
-    toggles.remove_all_marks(person.id)
+    marks.remove_all(person.id)
     user = db.session.get(User, person.id, with_for_update={"of": User}, populate_existing=True)
     if user is None:
         return
-    toggles.remove_all_marks(person.id)
+    marks.remove_all(person.id)
     for step in steps(person):
         while step():
             pass
@@ -147,10 +146,6 @@ def _count(statement: sa.Delete | sa.Update) -> int:
 
 
 def _empty_answers(person: ErasureSubject) -> bool:
-    """Clear the stored idempotent responses in which administrators got data of the person.
-
-    A response to a moderator names the author without an id, so all responses to moderators are cleared.
-    """
+    """Clear the stored idempotent responses in which administrators got data of the person."""
     idempotency.clear("admins.create_admin", record_id=person.id)
-    idempotency.clear("moderasi.create_case")
     return False

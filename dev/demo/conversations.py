@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.core.lib.local_time import now
-from app.forum.models import ForumCategory, ForumReply, ForumThread, ReplyMark, ThreadMark
+from app.forum.models import ForumCategory, Mark, Post
 from app.identity.models import User
 from dev.counters import COUNTERS
 from dev.demo import crowd
@@ -65,14 +65,13 @@ MAX_REPLIES = 9
 
 
 def fill() -> None:
-    if db.session.scalar(sa.select(sa.exists().where(ForumThread.title == THREADS[0][1]))):
+    if db.session.scalar(sa.select(sa.exists().where(Post.title == THREADS[0][1]))):
         return
     chance = Random("conversations")  # a fixed seed, so that the same threads are created each time
     people = crowd.ids()
     threads = _add_threads(people, chance)
     replies = _add_replies(threads, people, chance)
-    _add_marks(ThreadMark, "thread_id", [thread for thread, _ in threads], people, chance)
-    _add_marks(ReplyMark, "reply_id", replies, people, chance)
+    _add_marks([*(thread for thread, _ in threads), *replies], people, chance)
     for model, counts in COUNTERS.items():
         db.session.execute(sa.update(model).values(counts).execution_options(synchronize_session=False))
 
@@ -95,7 +94,7 @@ def _add_threads(people: Sequence[int], chance: Random) -> list[tuple[int, datet
                 "updated_at": moment,
             }
         )
-    added = db.session.scalars(sa.insert(ForumThread).returning(ForumThread.id, sort_by_parameter_order=True), rows)
+    added = db.session.scalars(sa.insert(Post).returning(Post.id, sort_by_parameter_order=True), rows)
     return [(id_, row["created_at"]) for id_, row in zip(added, rows, strict=True)]
 
 
@@ -106,14 +105,14 @@ def _add_replies(threads: Sequence[tuple[int, datetime]], people: Sequence[int],
         for thread, written in threads
         for _ in range(chance.randint(1, MAX_REPLIES))
     ]
-    inserting = sa.insert(ForumReply).returning(ForumReply.id, sort_by_parameter_order=True)
+    inserting = sa.insert(Post).returning(Post.id, sort_by_parameter_order=True)
     all_ids: list[int] = []
     while rows:
         rows.sort(key=lambda row: row["created_at"])
         added = list(db.session.scalars(inserting, rows))
         all_ids += added
         rows = [
-            _reply(row["thread_id"], id_, row["depth"] + 1, row["created_at"], people, chance)
+            _reply(row["root_id"], id_, row["depth"] + 1, row["created_at"], people, chance)
             for id_, row in zip(added, rows, strict=True)
             if chance.random() < 0.4
         ]
@@ -125,7 +124,7 @@ def _reply(
 ) -> dict[str, Any]:
     moment = min(after + timedelta(minutes=chance.randint(4, 60 * 30)), now())
     return {
-        "thread_id": thread,
+        "root_id": thread,
         "parent_id": parent,
         "depth": depth,
         "user_id": chance.choice(people),
@@ -136,12 +135,10 @@ def _reply(
     }
 
 
-def _add_marks(
-    model: type[ThreadMark | ReplyMark], key: str, posts: Sequence[int], people: Sequence[int], chance: Random
-) -> None:
+def _add_marks(posts: Sequence[int], people: Sequence[int], chance: Random) -> None:
     rows = [
-        {key: post, "user_id": person, "is_liked": True, "is_saved": chance.random() < 0.2}
+        {"post_id": post, "user_id": person, "is_liked": True, "is_saved": chance.random() < 0.2}
         for post in posts
         for person in chance.sample(people, chance.randint(0, 12))
     ]
-    db.session.execute(sa.insert(model), rows)
+    db.session.execute(sa.insert(Mark), rows)

@@ -6,8 +6,8 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.core.web.fields import Loaded
-from app.forum.models import ForumCategory, ForumReply, ForumThread
-from app.forum.service import replies, threads, toggles
+from app.forum.models import ForumCategory, Post
+from app.forum.service import marks, posts
 from dev.demo.people import caller
 
 #: A reply: author, True for a pseudonym, content, and the replies to this reply.
@@ -42,7 +42,7 @@ THREADS: tuple[tuple[str, str, bool, str, str, Answers], ...] = (
 
 
 def fill() -> None:
-    if db.session.scalar(sa.select(sa.exists().where(ForumThread.title == THREADS[0][3]))):
+    if db.session.scalar(sa.select(sa.exists().where(Post.title == THREADS[0][3]))):
         return
     for category, author, use_pseudonym, title, content, answers in THREADS:
         data: Loaded = {
@@ -51,16 +51,16 @@ def fill() -> None:
             "content": content,
             "use_pseudonym": use_pseudonym,
         }
-        thread_id = threads.create(data, caller(author))["id"]
+        thread_id = posts.create_thread(data, caller(author))["id"]
         for reader in ("budi", "admin"):
-            toggles.LIKES[ForumThread].apply(thread_id, caller(reader).id)
-        toggles.SAVES[ForumThread].apply(thread_id, caller("siti").id)
+            marks.toggle("is_liked", thread_id, caller(reader).id, is_thread=True)
+        marks.toggle("is_saved", thread_id, caller("siti").id, is_thread=True)
         _answer(thread_id, None, answers)
 
 
 def _answer(thread_id: int, parent_id: int | None, answers: Answers) -> None:
     for author, use_pseudonym, content, below in answers:
         data: Loaded = {"content": content, "use_pseudonym": use_pseudonym, "parent_id": parent_id}
-        reply_id = replies.create(thread_id, data, caller(author))["id"]
-        toggles.LIKES[ForumReply].apply(reply_id, caller("admin").id)
+        reply_id = posts.create_reply(thread_id, data, caller(author))["id"]
+        marks.toggle("is_liked", reply_id, caller("admin").id, is_thread=False)
         _answer(thread_id, reply_id, below)

@@ -6,38 +6,43 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.core.web.fields import Loaded
-from app.forum.models import ForumCase, ForumCategory, ForumReply, ForumThread, ReportReason
-from app.forum.service import moderation, replies, reports, threads
+from app.forum.models import Case, ForumCategory, ReportReason
+from app.forum.service import moderation, posts
 from dev.demo.people import caller
 
 
 def fill() -> None:
-    if db.session.scalar(sa.select(sa.exists().where(ForumCase.id.is_not(None)))):
+    if db.session.scalar(sa.select(sa.exists().where(Case.id.is_not(None)))):
         return
     advertised = _write(
         "rizky.aditya", "Umum", "Jamu penurun gula dalam tiga hari", "Pesan lewat saya, dijamin sembuh!"
     )
     for reporter in ("siti", "budi", "ayu.wulandari"):
-        reports.report(ForumThread, advertised, {"reason": ReportReason.SPAM, "note": "Ini iklan."}, caller(reporter))
+        _report(advertised, ReportReason.SPAM, "Ini iklan.", reporter)
     _decide(advertised, "hide", "Mengiklankan obat tanpa izin edar.")
-    moderation.appeal(ForumThread, advertised, "Saya hanya berbagi pengalaman keluarga saya.", caller("rizky.aditya"))
+    sent = "Saya hanya berbagi pengalaman keluarga saya."
+    moderation.appeal(advertised, sent, caller("rizky.aditya"), is_thread=True)
     _write("hana.safitri", "Kesehatan Mental", "Tidak tahu harus ke mana", "Capek. Rasanya lebih baik mati saja.")
     doubted = _write("galih.saputra", "Medis", "Berhenti insulin?", "Apakah boleh berhenti kalau gula sudah normal?")
     data: Loaded = {"content": "Boleh, ganti saja dengan madu.", "use_pseudonym": False, "parent_id": None}
-    advice = replies.create(doubted, data, caller("umar.said"))["id"]
-    sent: Loaded = {"reason": ReportReason.MISINFORMATION, "note": "Berbahaya bila ditiru."}
-    reports.report(ForumReply, advice, sent, caller("siti"))
-    reports.report(ForumThread, doubted, {"reason": ReportReason.OTHER, "note": None}, caller("budi"))
+    advice = posts.create_reply(doubted, data, caller("umar.said"))["id"]
+    _report(advice, ReportReason.MISINFORMATION, "Berbahaya bila ditiru.", "siti", is_thread=False)
+    _report(doubted, ReportReason.OTHER, None, "budi")
     _decide(doubted, "keep", "Pertanyaan yang wajar.")
+    _decide(advice, "hide", "Berbahaya bila ditiru.")
 
 
 def _write(author: str, category: str, title: str, content: str) -> int:
     category_id = db.session.scalars(sa.select(ForumCategory.id).filter_by(name=category)).one()
-    return threads.create(
+    return posts.create_thread(
         {"category_id": category_id, "title": title, "content": content, "use_pseudonym": False}, caller(author)
     )["id"]
 
 
-def _decide(thread_id: int, decision: str, reason: str) -> None:
-    data: Loaded = {"decision": decision, "reason": reason, "thread_id": thread_id}
-    moderation.create(data, caller("admin"))
+def _decide(post_id: int, decision: str, reason: str) -> None:
+    case_id = db.session.scalars(sa.select(Case.id).where(Case.post_id == post_id)).one()
+    moderation.decide(case_id, {"decision": decision, "reason": reason}, caller("admin"))
+
+
+def _report(post_id: int, reason: ReportReason, note: str | None, reporter: str, *, is_thread: bool = True) -> None:
+    moderation.report(post_id, {"reason": reason, "note": note}, caller(reporter), is_thread=is_thread)

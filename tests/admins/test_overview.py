@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.core.lib.local_time import now
-from app.forum.models import ForumCategory, ForumReply
+from app.forum.models import ForumCategory, Post
 from app.identity.models import RoleName, User
 from app.logs.models import ActivityLog
 from tests.admins.activity import record, store
@@ -76,7 +76,9 @@ def test_forum_and_activity_equal_a_live_count(admin: Client) -> None:
     assert shown == counted
     (row,) = [row for row in overview["forum_categories"] if row["threads"]]
     assert row == {"category_id": category.id, "name": category.name, "threads": 2, "replies": 3}
-    assert overview["totals"]["replies"] == db.session.scalar(sa.select(sa.func.count()).where(~ForumReply.is_deleted))
+    assert overview["totals"]["replies"] == db.session.scalar(
+        sa.select(sa.func.count()).where(Post.root_id.is_not(None))
+    )
     assert [row["username"] for row in overview["recent_activity"][:3]] == ["siti", budi.username, None]
 
 
@@ -84,9 +86,9 @@ def seed_forum(siti: User, budi: User, category_id: int) -> None:
     for n in range(2):
         db.session.execute(
             sa.text(
-                "WITH t AS (INSERT INTO forum_threads (category_id, user_id, title, content, replies_count)"
+                "WITH t AS (INSERT INTO posts (category_id, user_id, title, content, replies_count)"
                 " VALUES (:c, :u, 'x', 'x', :n) RETURNING id)"
-                " INSERT INTO forum_replies (thread_id, depth, user_id, content)"
+                " INSERT INTO posts (root_id, depth, user_id, content)"
                 " SELECT t.id, 1, :b, 'x' FROM t, generate_series(1, :n)"
             ),
             {"c": category_id, "u": siti.id, "b": budi.id, "n": n + 1},

@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.forum.models import ForumThread
+from app.forum.models import Post
 from app.identity.models import Role, RoleName, User, user_roles
 from app.pengingat.models import Pengingat
 from tests.helpers.client import Client
@@ -88,9 +88,9 @@ def test_privilege_fields_in_a_valid_body_give_no_privileges(client: Client, wor
     for new in made:
         user = db.session.get_one(User, new)
         assert (user.role, user.is_verified) == ("pasien", False)
-    for model in (ForumThread, Pengingat):
+    for model in (Post, Pengingat):
         assert set(db.session.scalars(sa.select(model.user_id))) == {siti.id}
-    assert not db.session.scalar(sa.select(ForumThread.id).where(ForumThread.likes_count > 100))
+    assert not db.session.scalar(sa.select(Post.id).where(Post.likes_count > 100))
 
 
 @pytest.mark.parametrize("name", [RoleName.ADMIN, RoleName.SUPERADMIN])

@@ -409,7 +409,7 @@ def test_typed_text_about_a_case_stays_when_another_case_is_decided(console: Pag
 
 def test_a_decided_case_does_not_make_the_next_page_skip_a_case(console: Page) -> None:
     def row(n: int) -> dict[str, Any]:
-        return {"id": n, "thread_id": n, "reply_id": None, "title": f"Kasus {n}.", "content": "Isi", "has_image": False,
+        return {"id": n, "thread_id": n, "reply_id": None, "title": f"Kasus {n}.", "content": "Isi", "image": None,
                 "author_name": "Melati", "state": "open", "urgent": False, "reports": [], "appeal": None,
                 "reason": None, "created_at": "2026-03-02T00:00:00Z"}  # fmt: skip
 
@@ -450,19 +450,21 @@ def test_the_picture_of_a_hidden_post_is_shown_to_the_moderator(console: Page) -
     written = {"title": "Obat bergambar", "content": "Lihat ini!", "category_id": str(category["id"])}
     picture = {"name": "a.jpg", "mimeType": "image/jpeg", "buffer": plain(size=(1600, 900))}
     thread = console.request.post("/api/forum/threads", multipart={**written, "image": picture}, headers=siti).json()
-    hidden = {"thread_id": thread["id"], "decision": "hide", "reason": "Diperiksa."}
-    assert console.request.post("/api/admins/moderasi", data=hidden, headers=admin).ok
-    urgent = {"reason": "self_harm"}  # a report with this reason reopens a decided case
-    reported = console.request.post(f"/api/forum/threads/{thread['id']}/lapor", data=urgent, headers=budi)
+    reported = console.request.post(f"/api/forum/threads/{thread['id']}/lapor", data={"reason": "spam"}, headers=budi)
     assert reported.ok, reported.text()
+    (case, *_) = console.request.get("/api/admins/moderasi?q=bergambar", headers=admin).json()
+    hidden = {"decision": "hide", "reason": "Diperiksa."}
+    assert console.request.put(f"/api/admins/moderasi/{case['id']}", data=hidden, headers=admin).ok
+    appeal = console.request.post(f"/api/forum/threads/{thread['id']}/banding", data={"note": "Mengapa?"}, headers=siti)
+    assert appeal.ok, appeal.text()
     assert console.request.get(thread["image"]).status == 404
     log_in(console)
     open_tab(console, "Moderasi")
-    case = case_of(console, "Obat bergambar")
-    shown = case.get_by_role("img", name="Gambar pada utas “Obat bergambar”")
+    card = case_of(console, "Obat bergambar")
+    shown = card.get_by_role("img", name="Gambar pada utas “Obat bergambar”")
     expect(shown).to_be_visible()
     assert shown.evaluate("(image) => [image.naturalWidth, image.naturalHeight]") == [1600, 900]
-    assert shown.bounding_box()["width"] < case.bounding_box()["width"]  # type: ignore[index]
+    assert shown.bounding_box()["width"] < card.bounding_box()["width"]  # type: ignore[index]
 
 
 # --- the state of the service ---------------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ import pytest
 from flask import Flask
 
 from app.accounts import notices
-from app.forum.service import notices as forum_notices
 from app.inbox import texts
 from app.notifications.delivery.claims import Claimed
 from app.privacy.service import delivery_labels
@@ -37,7 +36,6 @@ SENTENCES: dict[str, Callable[[], Any]] = {
     "account changed": lambda: notices.render_changed(delivery(fields=["email"]))[1]["text"],
     "number taken": lambda: notices.render_number(delivery(event="number_taken"))[1]["body"],
     "roles": lambda: roles.render(delivery(added=["pasien"], removed=[]))[1]["text"],
-    "pseudonym lifted": lambda: forum_notices.render_lifted(delivery())[1]["text"],
     "reminders stopped": texts.stopped_all,
     "caregiver cut": lambda: texts.cut("Budi"),
     "delivery failed": lambda: delivery_labels.with_contact(delivery_labels.FAILED),

@@ -30,7 +30,7 @@ def test_filling_demo_data_twice_adds_nothing(app: Flask) -> None:
     with unit_of_work():
         assert "siti" in demo.fill()
     filled = counts()
-    for table in ("users", "caregiver_links", "kategori", "forum_threads", "forum_replies", "forum_thread_marks"):
+    for table in ("users", "caregiver_links", "kategori", "posts", "marks", "cases"):
         assert filled[table], table
     with unit_of_work():
         demo.fill()
@@ -92,7 +92,7 @@ def test_demo_threads_are_newest_first_and_have_correct_counters(client: Client)
     assert [thread["created_at"] for thread in threads] == sorted(
         (thread["created_at"] for thread in threads), reverse=True
     )
-    assert wrong_counters() == {"forum_categories": 0, "forum_threads": 0, "forum_replies": 0}
+    assert wrong_counters() == {"forum_categories": 0, "posts": 0}
 
 
 def test_moderators_have_cases_of_each_kind(client: Client) -> None:

@@ -40,7 +40,7 @@ MIGRATION = """
 
     def upgrade():
         op.create_table("next_things", sa.Column("id", sa.BigInteger(), primary_key=True))
-        for table in ("activity_logs", "deliveries", "forum_threads", "reminders", "sessions", "users"):
+        for table in ("activity_logs", "deliveries", "posts", "reminders", "sessions", "users"):
             op.add_column(table, sa.Column("next_note", sa.Text()))
             op.add_column(table, sa.Column("next_count", sa.Integer(), server_default=sa.text("0"), nullable=False))
         op.create_index("ix_next_deliveries", "deliveries", ["next_count"])

@@ -8,9 +8,10 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.forum.models import ForumCategory
+from app.forum.models import Case, ForumCategory
 from tests.core.media.samples import plain
 from tests.helpers.client import Client
+from tests.helpers.factories import make_user
 
 
 def category_id(name: str = "Medis") -> int:
@@ -40,10 +41,21 @@ def read_thread(reader: Client, thread_id: int) -> dict[str, Any]:
 
 
 def moderate(moderator: Client, decision: str, reason: str = "Mengiklankan obat.", **post: int) -> dict[str, Any]:
-    response = moderator.post("/admins/moderasi", {"decision": decision, "reason": reason, **post})
-    assert response.status_code in (200, 201), response.json
+    """Decide the case of a post. If the post has no case, somebody reports the post first."""
+    ((kind, post_id),) = post.items()
+    case_id = case_of(post_id)
+    if case_id is None:
+        noun = "threads" if kind == "thread_id" else "replies"
+        report(moderator.as_(make_user()), f"{noun}/{post_id}", "other")
+        case_id = case_of(post_id)
+    response = moderator.put(f"/admins/moderasi/{case_id}", {"decision": decision, "reason": reason})
+    assert response.status_code == 200, response.json
     record: dict[str, Any] = response.json
     return record
+
+
+def case_of(post_id: int) -> int | None:
+    return db.session.scalar(sa.select(Case.id).where(Case.post_id == post_id))
 
 
 def cases(moderator: Client, query: str = "") -> list[dict[str, Any]]:
@@ -65,7 +77,3 @@ def add_picture(writer: Client, path: str) -> str:
     assert response.status_code == 200, response.json
     address: str = response.json["image"]
     return address
-
-
-def image_path(case: dict[str, object]) -> str:
-    return f"/admins/moderasi/{case['id']}/gambar"

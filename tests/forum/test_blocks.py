@@ -13,16 +13,14 @@ from flask import Flask
 from app.core.database import db_time
 from app.core.database.session import db
 from app.core.lib.local_time import JAKARTA
-from app.forum.models import ForumBlock, ReplyNotice
+from app.forum.models import Block
 from app.forum.service import notices
-from app.forum.service.reads.posts import BLOCKED
+from app.forum.service.reads import BLOCKED
 from app.identity.models import User
 from app.notifications.delivery.claims import Claimed, UnwantedError
-from app.notifications.models import Delivery
 from tests.forum.posts import moderate, read_thread, write_reply, write_thread
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_admin, make_user
-from tests.notifications.deliveries import words_of
 
 NAME, ALIAS = "Siti Aminah", "Melati"
 
@@ -48,7 +46,7 @@ def test_a_block_hides_posts_of_one_identity_but_not_of_the_other(
         write_reply(siti, theirs, use_pseudonym=open_, content=f"Halo {open_}")
     before = client.get("/forum/threads").text
     block(budi, f"threads/{blocked}")
-    for query in ("", "?per_page=20", "?q=Menu", "?before=99999999"):
+    for query in ("", "?per_page=20", "?q=Menu"):
         assert ids(budi, query) == {other, theirs}
     for path in (blocked, later):
         stub = read_thread(budi, path)
@@ -60,8 +58,8 @@ def test_a_block_hides_posts_of_one_identity_but_not_of_the_other(
     # Other people, and the author, still see all posts.
     assert client.get("/forum/threads").text == before
     assert ids(siti) == {named, under_alias, later, theirs}
-    answer = budi.delete(f"/forum/threads/{blocked}/blokir")
-    assert (answer.status_code, answer.json) == (200, {"is_blocked": False})
+    (row,) = budi.get("/forum/blokir").json
+    budi.delete(f"/forum/blokir/{row['id']}")
     assert ids(budi) == {named, under_alias, later, theirs}
 
 
@@ -70,14 +68,10 @@ def test_responses_to_a_block_do_not_depend_on_existing_blocks(siti: Client, bud
     named, under_alias = write_thread(siti)["id"], write_thread(siti, use_pseudonym=True)["id"]
     reply_id = write_reply(siti, named, use_pseudonym=True)["id"]
 
-    def answers(method: str) -> set[tuple[int, str]]:
-        paths = [f"threads/{named}", f"threads/{under_alias}", f"replies/{reply_id}"] * 2
-        responses = [budi.open(method, f"/forum/{path}/blokir") for path in paths]
-        return {(response.status_code, response.text) for response in responses}
-
-    assert len(answers("POST")) == 1
-    assert len(answers("DELETE")) == 1
-    assert db.session.scalar(sa.select(sa.func.count()).select_from(ForumBlock)) == 0
+    paths = [f"threads/{named}", f"threads/{under_alias}", f"replies/{reply_id}"] * 2
+    responses = [budi.post(f"/forum/{path}/blokir") for path in paths]
+    assert len({(response.status_code, response.text) for response in responses}) == 1
+    assert db.session.scalar(sa.select(sa.func.count()).select_from(Block)) == 2
 
 
 def test_a_block_of_a_name_leaves_counts_and_pseudonymous_posts_unchanged(siti: Client, client: Client) -> None:
@@ -97,33 +91,6 @@ def test_a_block_of_a_name_leaves_counts_and_pseudonymous_posts_unchanged(siti: 
     before = seen()
     block(reader, f"threads/{named}")
     assert seen() == before
-
-
-def test_a_reply_by_a_blocked_author_sends_no_notice_and_delays_none(
-    client: Client, siti: Client, budi: Client
-) -> None:
-    first = write_thread(budi)["id"]
-    second, third = write_thread(budi)["id"], write_thread(budi)["id"]
-    block(budi, f"replies/{write_reply(siti, first)['id']}")
-    for table in (Delivery, ReplyNotice):
-        db.session.execute(sa.delete(table))
-    db.session.commit()
-    rina = client.as_(make_user(nama_ktp="Rina"))
-
-    def dues(thread_id: int) -> list[tuple[str, bool]]:
-        rows = db.session.execute(
-            sa.select(Delivery, Delivery.due_at <= sa.func.clock_timestamp())
-            .where(Delivery.kind == "forum_reply", Delivery.about_id == thread_id)
-            .order_by(Delivery.id)
-        )
-        return [(words_of(row)["text"], is_due) for row, is_due in rows if words_of(row)]
-
-    write_reply(siti, second)
-    assert dues(second) == []
-    write_reply(rina, second)
-    assert [is_due for _, is_due in dues(second)] == [True]
-    write_reply(siti, third, use_pseudonym=True)
-    assert [(ALIAS in text, is_due) for text, is_due in dues(third)] == [(True, False)]
 
 
 def test_saved_lists_exclude_threads_and_replies_of_a_blocked_author(siti: Client, budi: Client) -> None:

@@ -6,6 +6,7 @@ import random
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,15 +16,16 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.core.errors import AppError
 from app.core.web.fields import Loaded
-from app.forum.models import ForumReply, ForumThread, ReplyMark, ThreadMark
-from app.forum.service import replies, threads, toggles
-from app.forum.service.posts import PostType
+from app.forum.models import Mark, Post
+from app.forum.service import marks, posts
+from app.forum.service.marks import Flag
 from app.identity.models import SessionKind
 from app.identity.sessions import Caller
 from dev.counters import wrong_counters
 from tests.helpers.factories import make_user
 
-CLEAN = {"forum_categories": 0, "forum_threads": 0, "forum_replies": 0}
+CLEAN = {"forum_categories": 0, "posts": 0}
+FLAGS: tuple[Flag, ...] = ("is_liked", "is_saved")
 
 THREADS = 8
 
@@ -50,28 +52,25 @@ def storm(app: Flask, work: Callable[[int], Any], times: int) -> list[Any]:
         return list(pool.map(once, range(times)))
 
 
-def tap(action: Callable[[PostType, int, int], bool], kind: PostType, post_id: int, me: Caller) -> bool:
-    return action(kind, post_id, me.id)
-
-
 def start_thread(author: Caller) -> int:
     with unit_of_work():
         data: Loaded = {"category_id": 1, "title": "Badai", "content": "x", "use_pseudonym": False}
-        return threads.create(data, author)["id"]
+        return posts.create_thread(data, author)["id"]
 
 
 def reply_to(thread_id: int, author: Caller, parent_id: int | None = None) -> int:
     data: Loaded = {"content": "x", "use_pseudonym": False, "parent_id": parent_id}
-    return replies.create(thread_id, data, author)["id"]
+    return posts.create_reply(thread_id, data, author)["id"]
 
 
 def test_concurrent_toggles_of_one_person_switch_on_and_off_equally(committed: Flask, people: list[Caller]) -> None:
     thread_id = start_thread(people[0])
-    for toggle in (toggles.like, toggles.save):
-        results = storm(committed, lambda _, toggle=toggle: tap(toggle, ForumThread, thread_id, people[1]), 200)
+    for flag in FLAGS:
+        toggle = partial(marks.toggle, flag, thread_id, people[1].id, is_thread=True)
+        results = storm(committed, lambda _, toggle=toggle: toggle(), 200)
         assert (results.count(True), results.count(False)) == (100, 100)
     assert wrong_counters() == CLEAN
-    assert db.session.scalar(sa.select(ForumThread.likes_count)) == 0
+    assert db.session.scalar(sa.select(Post.likes_count)) == 0
 
 
 def test_like_and_save_counters_are_correct_after_concurrent_toggles(committed: Flask, people: list[Caller]) -> None:
@@ -80,26 +79,20 @@ def test_like_and_save_counters_are_correct_after_concurrent_toggles(committed: 
         reply_ids = [reply_to(thread_ids[0], people[1]) for _ in range(3)]
     choice = random.Random(1)
     plan = [
-        choice.choice(
-            [
-                (action, kind, choice.choice(ids))
-                for kind, ids in ((ForumThread, thread_ids), (ForumReply, reply_ids))
-                for action in (toggles.like, toggles.save)
-            ]
-        )
+        choice.choice([(flag, choice.choice(ids)) for ids in (thread_ids, reply_ids) for flag in FLAGS])
         for _ in range(5000)
     ]
 
     def toggle(number: int) -> bool:
-        action, kind, post_id = plan[number]
-        return tap(action, kind, post_id, people[number % len(people)])
+        flag, post_id = plan[number]
+        return marks.toggle(flag, post_id, people[number % len(people)].id, is_thread=post_id in thread_ids)
 
     results = storm(committed, toggle, len(plan))
     assert {type(result) for result in results} == {bool}
-    for model, mark in ((ForumThread, ThreadMark), (ForumReply, ReplyMark)):
-        for flag, counter in (("is_liked", "likes_count"), ("is_saved", "saves_count")):
-            counted = db.session.scalar(sa.select(sa.func.count()).where(getattr(mark, flag)))
-            assert db.session.scalar(sa.select(sa.func.sum(getattr(model, counter)))) == counted
+    for flag, counter in ((Mark.is_liked, Post.likes_count), (Mark.is_saved, Post.saves_count)):
+        assert db.session.scalar(sa.select(sa.func.sum(counter))) == db.session.scalar(
+            sa.select(sa.func.count()).where(flag)
+        )
     assert wrong_counters() == CLEAN
 
 
@@ -110,27 +103,27 @@ def test_concurrent_writes_and_deletions_of_posts_cause_no_deadlock(committed: F
     def work(number: int) -> Any:
         choice = random.Random(number)
         thread_id = choice.choice(thread_ids)
-        reply_ids = db.session.scalars(sa.select(ForumReply.id).where(ForumReply.thread_id == thread_id)).all()
+        reply_ids = db.session.scalars(sa.select(Post.id).where(Post.root_id == thread_id)).all()
         match choice.randrange(12):
             case 0 | 1 | 2 | 3:
                 return reply_to(thread_id, people[0], choice.choice([None, *reply_ids]))
             case 4 | 5 if reply_ids:
-                return replies.delete(choice.choice(reply_ids), people[0])
+                return posts.delete(choice.choice(reply_ids), people[0], is_thread=False)
             case 6 | 7 if reply_ids:
-                return tap(toggles.like, ForumReply, choice.choice(reply_ids), people[number % 4])
+                return marks.toggle("is_liked", choice.choice(reply_ids), people[number % 4].id, is_thread=False)
             case 8:
-                return threads.update(thread_id, {"category_id": choice.randrange(1, 5)}, people[0])
+                return posts.update(thread_id, {"category_id": choice.randrange(1, 5)}, people[0], is_thread=True)
             case 9 if number > 500 and thread_id == thread_ids[0]:
-                return threads.delete(thread_id, people[0])
+                return posts.delete(thread_id, people[0], is_thread=True)
             case 10:
                 return reply_to(thread_id, people[0])
             case _:
-                return tap(toggles.save, ForumThread, thread_id, people[number % 4])
+                return marks.toggle("is_saved", thread_id, people[number % 4].id, is_thread=True)
 
     results = storm(committed, work, 1000)
     refused = {result.code for result in results if isinstance(result, AppError)}
     assert refused <= {"not_found", "validation_error"}
     assert wrong_counters() == CLEAN
-    assert db.session.scalar(sa.select(sa.func.count(ForumThread.id))) == 3
-    stubs = sa.select(sa.func.count()).where(ForumReply.is_deleted, ForumReply.likes_count > 0)
+    assert db.session.scalar(sa.select(sa.func.count(Post.id)).where(Post.root_id.is_(None))) == 3
+    stubs = sa.select(sa.func.count()).where(Post.content.is_(None), Post.likes_count > 0)
     assert db.session.scalar(stubs) == 0

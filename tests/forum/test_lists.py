@@ -1,10 +1,12 @@
-"""The list of threads: order, filters, pages, and number of statements."""
+"""Lists of threads and replies: order, filters, pages, search, and number of statements."""
 
 from __future__ import annotations
 
-from app.forum.service.toggles import remove_all_marks
+import pytest
+
+from app.forum.service import marks
 from tests.forum.posts import category_id, read_thread, write_reply, write_thread
-from tests.helpers.client import Client
+from tests.helpers.client import Client, assert_error
 from tests.helpers.statements import Statements
 
 
@@ -38,18 +40,6 @@ def test_pages_have_the_total_count_and_a_link_to_the_next_page(client: Client, 
     assert (beyond.json, beyond.headers["X-Total-Count"], beyond.headers.get("Link")) == ([], "5", None)
 
 
-def test_paging_by_the_last_id_returns_each_thread_once(client: Client, siti: Client) -> None:
-    written = [write_thread(siti)["id"] for _ in range(5)][::-1]
-    seen = ids(client, "?per_page=2")
-    while len(seen) < 5:
-        write_thread(siti)  # a new thread must not change the next page
-        response = client.get(f"/forum/threads?per_page=2&before={seen[-1]}")
-        seen += [row["id"] for row in response.json]
-        expected = f'/api/forum/threads?before={seen[-1]}&per_page=2>; rel="next"'
-        assert (expected in response.headers.get("Link", "")) == (len(response.json) == 2)
-    assert seen == written
-
-
 def test_saved_and_mine_filter_by_the_caller(client: Client, siti: Client, budi: Client) -> None:
     first, second, third = (write_thread(writer)["id"] for writer in (siti, budi, siti))
     for thread_id in (first, second):
@@ -60,24 +50,107 @@ def test_saved_and_mine_filter_by_the_caller(client: Client, siti: Client, budi:
     assert ids(siti, "?mine=true") == [third, first]
     assert ids(siti, "?saved=true") == []
     assert ids(budi, "?saved=true&per_page=1&page=2") == [first]
-    assert ids(budi, f"?saved=true&before={second}&category_id={category_id()}") == [first]
+    assert ids(budi, f"?saved=true&category_id={category_id()}") == [second, first]
     response = budi.get("/forum/threads?saved=true&per_page=1")
     assert (response.headers["X-Total-Count"], response.json[0]["is_saved"]) == ("2", True)
     budi.post(f"/forum/threads/{first}/save")
     assert ids(budi, "?saved=true") == [second]
 
 
-def test_remove_all_marks_subtracts_the_likes_and_saves_of_a_person(client: Client, siti: Client, budi: Client) -> None:
+def test_removing_all_marks_of_a_person_subtracts_likes_and_saves(client: Client, siti: Client, budi: Client) -> None:
     thread_id = write_thread(siti)["id"]
     reply_id = write_reply(siti, thread_id)["id"]
     for path in (f"threads/{thread_id}/like", f"replies/{reply_id}/save", f"replies/{reply_id}/like"):
         for person in (budi, siti):
             person.post(f"/forum/{path}")
     budi.post(f"/forum/replies/{reply_id}/like")
-    remove_all_marks(budi.id)
+    marks.remove_all(budi.id)
     thread = read_thread(client, thread_id)
     (reply,) = thread["replies"]
     assert (thread["likes_count"], reply["saves_count"], reply["likes_count"]) == (1, 1, 1)
+
+
+# --- search ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_search_matches_a_part_of_title_or_content(client: Client, siti: Client) -> None:
+    first = write_thread(siti, title="Menu untuk Diabetes")["id"]
+    second = write_thread(siti, content="Berapa gula darah puasa penderita DIABETES?")["id"]
+    write_thread(siti)
+    assert ids(client, "?q=diabetes") == ids(siti, "?q=DiaBet") == [second, first]
+    assert ids(client, "?q=gula darah") == [second]
+    assert ids(client, "?q=tidak ada") == []
+    assert client.get("/forum/threads?q=gula darah").json[0] == client.get("/forum/threads").json[1]
+    assert ids(client, "?q=") == ids(client, "?q=%20") == ids(client)
+    assert_error(client.get(f"/forum/threads?q={'x' * 101}"), 400, "validation_error", "q")
+
+
+@pytest.mark.parametrize("signs", ["50%", "%", "a_b", "_", "\\", "'"])
+def test_wildcard_characters_are_searched_literally(client: Client, siti: Client, signs: str) -> None:
+    wanted = write_thread(siti, content=f"x {signs} y")["id"]
+    write_thread(siti, content="500 aXb /")
+    assert [row["id"] for row in client.get("/forum/threads", query_string={"q": signs}).json] == [wanted]
+
+
+def test_a_search_does_not_match_author_names(client: Client, siti: Client) -> None:
+    hidden = write_thread(siti, use_pseudonym=True)["id"]
+    write_thread(siti)
+    for q in ("Siti Aminah", "aminah", "siti", "Melati"):
+        assert ids(client, f"?q={q}") == ids(siti, f"?q={q}") == []
+    (row,) = client.get("/forum/threads?q=menu&per_page=1&page=2").json
+    assert (row["id"], row["author"]["name"], row["author"]["id"]) == (hidden, "Melati", None)
+
+
+def test_a_search_can_be_combined_with_the_other_filters(client: Client, siti: Client, budi: Client) -> None:
+    first, second = (write_thread(siti, category_id=category_id(name))["id"] for name in ("Umum", "Medis"))
+    budi.post(f"/forum/threads/{first}/save")
+    assert ids(client, f"?q=menu&category_id={category_id('Medis')}") == [second]
+    assert ids(budi, "?q=menu&saved=true") == [first]
+    assert ids(siti, "?q=menu&mine=true") == [second, first]
+    response = client.get("/forum/threads?q=menu&per_page=1")
+    assert response.headers["X-Total-Count"] == "2"
+    assert "q=menu" in response.headers["Link"]
+
+
+# --- replies --------------------------------------------------------------------------------------------------------
+
+
+def test_a_reply_in_a_list_has_its_thread_and_no_nested_replies(siti: Client, budi: Client) -> None:
+    thread_id = write_thread(siti)["id"]
+    reply = write_reply(siti, thread_id, use_pseudonym=True)
+    write_reply(budi, thread_id, parent_id=reply["id"])
+    budi.post(f"/forum/replies/{reply['id']}/save")
+    (row,) = budi.get("/forum/replies").json
+    (shown,) = read_thread(budi, thread_id)["replies"]
+    del shown["replies"]
+    assert row == {**shown, "thread": {"id": thread_id, "title": "Menu harian"}}
+    assert (row["is_saved"], row["author"]) == (True, {"id": None, "name": "Melati", "image": None})
+    siti.delete(f"/forum/replies/{reply['id']}")  # a stub is in no list
+    assert budi.get("/forum/replies").json == siti.get("/forum/replies?mine=true").json == []
+
+
+def test_the_list_of_replies_is_filtered_paged_and_searched(siti: Client, budi: Client) -> None:
+    def found(who: Client, **query: object) -> list[int]:
+        return [row["id"] for row in who.get("/forum/replies", query_string=query).json]
+
+    thread_id = write_thread(siti)["id"]
+    texts = ("gula 50%", "garam 500", "gula", "air")
+    replies = [write_reply(siti, thread_id, content=text)["id"] for text in texts]
+    other = write_reply(budi, thread_id)["id"]
+    for reply_id in replies:
+        budi.post(f"/forum/replies/{reply_id}/save")
+    response = budi.get("/forum/replies?page=2&per_page=3")
+    assert ([row["id"] for row in response.json], response.headers["X-Total-Count"]) == ([replies[0]], "4")
+    assert found(budi, q="GULA") == [replies[2], replies[0]]
+    assert found(budi, q="50%") == [replies[0]]
+    assert found(budi, q="") == replies[::-1]
+    assert found(budi, mine="true") == [other]
+    assert found(budi, mine="true", saved="true") == []
+    beyond = budi.get("/forum/replies?page=9&per_page=2")
+    assert (beyond.json, beyond.headers["X-Total-Count"]) == ([], "4")
+
+
+# --- cost -----------------------------------------------------------------------------------------------------------
 
 
 def test_the_list_needs_one_statement_with_and_without_filters(
@@ -85,22 +158,13 @@ def test_the_list_needs_one_statement_with_and_without_filters(
 ) -> None:
     for _ in range(3):
         write_thread(siti)
-    by_category, before = f"?category_id={category_id()}", len(statements.seen)
-    for query in (
-        "",
-        "?per_page=2",
-        "?per_page=2&page=2",
-        by_category,
-        "?per_page=2&before=999999",
-    ):
+    for query in ("", "?per_page=2", "?per_page=2&page=2", f"?category_id={category_id()}", "?q=menu", "?q=me"):
         for reader, limit in ((client, 1), (siti, 2)):
             with statements.at_most(limit):
                 reader.get(f"/forum/threads{query}")
-    for query in ("?saved=true", "?mine=true"):
+    for path in ("threads?saved=true", "threads?mine=true", "replies", "replies?mine=true", "replies?q=gula"):
         with statements.at_most(2):
-            siti.get(f"/forum/threads{query}")
-    # Each request needs one statement for the list. A request with a token needs a second statement for the session.
-    assert len(statements.seen) - before == 5 * 3 + 2 * 2
+            siti.get(f"/forum/{path}")
 
 
 def test_categories_threads_and_toggles_need_at_most_three_statements(

@@ -1,86 +1,27 @@
-"""Moderation: cases, decisions and appeals."""
+"""Notices of moderation: pushes to administrators about cases, and the author's message about the state of a post."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.forum.jobs import delete_old_case_texts
-from app.forum.models import ForumCase
-from app.forum.service.reads.posts import HIDDEN
-from app.identity.models import AuditEntry
+from app.forum.service.reads import HIDDEN
 from app.notifications.models import Delivery
+from tests.forum.people import report_by_three
 from tests.forum.posts import cases, moderate, read_thread, report, write_reply, write_thread
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_admin, make_user
+from tests.helpers.language import assert_readable
 from tests.notifications.deliveries import words_of
 
-
-def test_a_case_of_a_reply_has_the_thread_and_the_reply(siti: Client, budi: Client, admin: Client) -> None:
-    thread_id = write_thread(siti)["id"]
-    reply_id = write_reply(budi, thread_id)["id"]
-    report(siti, f"replies/{reply_id}")
-    (case,) = cases(admin)
-    assert (case["thread_id"], case["reply_id"]) == (thread_id, reply_id)
-    assert (case["title"], case["content"], case["author_name"]) == ("Menu harian", "Kurangi gula.", "Budi Hartono")
+# --- pushes to administrators ---------------------------------------------------------------------------------------
 
 
-def test_the_text_of_a_deleted_post_is_removed_from_its_case_after_180_days(siti: Client, admin: Client) -> None:
-    case = moderate(admin, "delete", thread_id=write_thread(siti)["id"])
-    hidden = moderate(admin, "hide", thread_id=write_thread(siti)["id"])
-    for days, content in ((179, "Apa yang boleh dimakan?"), (181, None)):
-        moment = sa.func.now() - sa.func.make_interval(0, 0, 0, days)
-        db.session.execute(sa.update(ForumCase).values(decided_at=moment))
-        db.session.commit()
-        delete_old_case_texts()
-        kept = {each["id"]: each for each in cases(admin)}
-        assert (kept[case["id"]]["content"], kept[case["id"]]["reason"]) == (content, "Mengiklankan obat.")
-        assert kept[hidden["id"]]["content"] == "Apa yang boleh dimakan?"
-
-
-def test_a_moderator_decision_deletes_a_reply(client: Client, siti: Client, budi: Client, admin: Client) -> None:
-    thread_id = write_thread(siti)["id"]
-    reply_id = write_reply(budi, thread_id)["id"]
-    below = write_reply(siti, thread_id, parent_id=reply_id)["id"]
-    case = moderate(admin, "delete", reply_id=reply_id)
-    assert (case["state"], case["content"]) == ("deleted", "Kurangi gula.")
-    thread = read_thread(client, thread_id)
-    (stub,) = thread["replies"]
-    assert (stub["is_deleted"], stub["content"], thread["replies_count"]) == (True, None, 1)
-    assert [node["id"] for node in stub["replies"]] == [below]
-
-
-def test_a_case_stays_when_the_author_deletes_the_post(siti: Client, budi: Client, admin: Client) -> None:
-    thread_id = write_thread(siti)["id"]
-    reply_id = write_reply(budi, thread_id)["id"]
-    report(budi, f"threads/{thread_id}")
-    report(siti, f"replies/{reply_id}")
-    assert budi.delete(f"/forum/replies/{reply_id}").status_code == 200
-    assert {case["reply_id"]: case["state"] for case in cases(admin)} == {reply_id: "deleted", None: "open"}
-    assert siti.delete(f"/forum/threads/{thread_id}").status_code == 200
-    for case in cases(admin):
-        assert (case["state"], case["title"], case["content"], case["author_name"]) == ("deleted", None, None, None)
-        assert len(case["reports"]) == 1
-
-
-def test_the_audit_log_records_a_decision_without_the_author(client: Client, siti: Client) -> None:
-    moderator = make_admin()
-    thread_id = write_thread(siti, use_pseudonym=True)["id"]
-    case = moderate(client.as_(moderator), "hide", thread_id=thread_id)
-    (entry,) = db.session.scalars(sa.select(AuditEntry))
-    assert (entry.actor_id, entry.action, entry.subject) == (moderator.id, "moderated", f"forum_threads:{thread_id}")
-    assert entry.details == {"decision": "hide", "case": case["id"]}
-
-
-# --- notified administrators ----------------------------------------------------------------------------------------
-
-
-def pushes() -> list[tuple[int | None, str, dict[str, Any]]]:
+def pushes() -> list[tuple[int | None, str | None]]:
+    """Return the recipients and the titles of the pushes. A title is None if the push would not be sent any more."""
     kept = sa.select(Delivery).where(Delivery.kind == "moderation").order_by(Delivery.id)
-    return [(row.user_id, row.state, words_of(row)) for row in db.session.scalars(kept)]
+    return [(row.user_id, words_of(row).get("title")) for row in db.session.scalars(kept)]
 
 
 @pytest.mark.parametrize("preferences", [{"moderation": True}, '{"moderation": true}', {"moderation": True, "x": []}])
@@ -94,20 +35,9 @@ def test_a_new_case_notifies_only_administrators_who_opted_in(
     thread_id = write_thread(siti)["id"]
     report(budi, f"threads/{thread_id}")
     report(client.as_(make_user()), f"threads/{thread_id}")
-    assert [(user_id, state) for user_id, state, _ in pushes()] == [(wants.id, "pending")]
-    assert "Menu harian" not in str(pushes())
+    assert pushes() == [(wants.id, "Kasus moderasi baru")]
     moderate(client.as_(wants), "keep", thread_id=thread_id)
-    assert [state for _, state, _ in pushes()] == ["cancelled"]
-
-
-def test_an_urgent_case_has_an_urgent_title_and_an_own_decision_no_push(
-    client: Client, siti: Client, budi: Client
-) -> None:
-    wants = make_admin(preferences={"moderation": True})
-    moderate(client.as_(wants), "hide", thread_id=write_thread(siti)["id"])
-    assert pushes() == []
-    report(budi, f"threads/{write_thread(siti)['id']}", "self_harm")
-    assert [payload["title"] for _, _, payload in pushes()] == ["Kasus mendesak"]
+    assert pushes() == [(wants.id, None)]
 
 
 def test_a_case_that_becomes_urgent_is_notified_once_more(client: Client, siti: Client, budi: Client) -> None:
@@ -116,25 +46,95 @@ def test_a_case_that_becomes_urgent_is_notified_once_more(client: Client, siti: 
     for reason in ("spam", "self_harm", "self_harm"):
         report(budi, f"threads/{thread_id}", reason)
     report(client.as_(make_user()), f"threads/{thread_id}", "self_harm")
-    assert [payload["title"] for _, _, payload in pushes()] == ["Kasus moderasi baru", "Kasus mendesak"]
+    assert [title for _, title in pushes()] == ["Kasus mendesak"] * 2  # both say the state of the case now
     moderate(client.as_(wants), "hide", thread_id=thread_id)
     siti.put(f"/forum/threads/{thread_id}", {"content": "Aku ingin mati."})
-    assert [state for _, state, _ in pushes()] == ["cancelled", "cancelled", "pending"]
+    assert len(pushes()) == 3
     (case,) = cases(client.as_(wants), "?state=open")
     assert (case["urgent"], read_thread(client, thread_id)["title"]) == (True, HIDDEN)
 
 
-# --- appeals --------------------------------------------------------------------------------------------------------
+# --- notices to authors ---------------------------------------------------------------------------------------------
+
+APPEAL = "Kalau menurut Anda ini keliru, buka {} itu di aplikasi, lalu ajukan banding."
+HIDE = "Kami menyembunyikan {} Anda di forum. Alasannya: {} " + APPEAL
+SHOW = "Moderator sudah memeriksa {} Anda di forum. Sekarang semua orang dapat membacanya lagi. Alasannya: {}"
+BY_REPORTS = HIDE.format("tulisan", "Beberapa orang melaporkan tulisan ini.", "tulisan")
 
 
-@pytest.mark.parametrize("gone", ["threads", "replies"])
-def test_an_appeal_for_a_deleted_post_is_not_listed(siti: Client, admin: Client, gone: str) -> None:
+def told() -> list[str]:
+    """Return the texts of unsent messages, and mark them as sent. Assert that the pushes have the same texts."""
+    db.session.expire_all()
+    waiting = sa.select(Delivery).filter_by(kind="post_moderated", state="pending").order_by(Delivery.id)
+    said = [(row.channel, words_of(row)) for row in db.session.scalars(waiting).all()]
+    texts = [words["text"] for channel, words in said if channel == "messaging" and words]
+    assert [words["body"] for channel, words in said if channel == "push_fan_out" and words] == texts
+    for text in texts:
+        assert_readable(text)
+    db.session.execute(sa.update(Delivery).where(Delivery.state == "pending").values(state="sent"))
+    db.session.commit()
+    return texts
+
+
+@pytest.mark.parametrize("noun", ["tulisan", "balasan"])
+def test_the_author_is_told_when_a_moderator_hides_and_shows_a_post(siti: Client, admin: Client, noun: str) -> None:
+    post_id = write_thread(siti)["id"]
+    post = {"thread_id": post_id} if noun == "tulisan" else {"reply_id": write_reply(siti, post_id)["id"]}
+    moderate(admin, "hide", "Iklan judi.com", **post)
+    assert told() == [HIDE.format(noun, "Iklan judi. com.", noun)]
+    moderate(admin, "hide", "Iklan judi.com", **post)  # the same decision again
+    assert told() == []
+    moderate(admin, "keep", "Maaf!", **post)
+    assert told() == [SHOW.format(noun, "Maaf!")]
+    moderate(admin, "keep", "Sungguh.", **post)  # the post was not hidden
+    assert told() == []
+
+
+def test_the_author_is_told_of_reports_and_of_the_decision_about_them(
+    client: Client, siti: Client, admin: Client
+) -> None:
     thread_id = write_thread(siti)["id"]
-    reply_id = write_reply(siti, thread_id)["id"]
-    moderate(admin, "hide", reply_id=reply_id)
-    assert siti.post(f"/forum/replies/{reply_id}/banding", {"note": "Mengapa?"}).status_code == 201
-    assert siti.delete(f"/forum/{gone}/{reply_id if gone == 'replies' else thread_id}").status_code == 200
-    assert admin.get("/admins/moderasi?banding=true").json == []
+    report_by_three(client, f"threads/{thread_id}")
+    assert told() == [BY_REPORTS]
+    report(client.as_(make_user()), f"threads/{thread_id}")
+    assert siti.post(f"/forum/threads/{thread_id}/banding", {"note": "Saya hanya bertanya."}).status_code == 201
+    assert told() == []
+    moderate(admin, "hide", "Iklan.", thread_id=thread_id)
+    assert told() == [HIDE.format("tulisan", "Iklan.", "tulisan")]
+    assert siti.post(f"/forum/threads/{thread_id}/banding", {"note": "Bukan iklan."}).status_code == 201
+    moderate(admin, "hide", "Iklan.", thread_id=thread_id)  # the same decision, but about an appeal
+    assert told() == [HIDE.format("tulisan", "Iklan.", "tulisan")]
+
+
+def test_a_notice_tells_the_state_at_the_time_when_it_leaves(siti: Client, budi: Client, admin: Client) -> None:
+    thread_id = write_thread(siti)["id"]
+    for decision in ("hide", "keep", "hide", "keep"):
+        moderate(admin, decision, "Diperiksa.", thread_id=thread_id)
+    assert told() == [SHOW.format("tulisan", "Diperiksa.")]
+    moderate(admin, "hide", thread_id=thread_id)
+    siti.delete(f"/forum/threads/{thread_id}")
+    assert told() == []
+
+
+def test_keeping_a_visible_post_and_a_deleted_author_cause_no_notice(siti: Client, budi: Client, admin: Client) -> None:
+    kept, orphan = write_thread(siti)["id"], write_thread(siti)["id"]
+    report(budi, f"threads/{kept}")
+    moderate(admin, "keep", thread_id=kept)
+    assert told() == []
+    db.session.execute(sa.text("DELETE FROM users WHERE id = :id"), {"id": siti.id})
+    db.session.commit()
+    moderate(admin, "hide", thread_id=orphan)
+    assert told() == []
+
+
+def test_the_notice_reveals_no_reporter_and_no_pseudonymous_author(client: Client, siti: Client, admin: Client) -> None:
+    thread_id = write_thread(siti, title="Rahasia saya", use_pseudonym=True)["id"]
+    report_by_three(client, f"threads/{thread_id}", "hate")
+    (text,) = told()
+    assert not [word for word in ("Rahasia", "Siti", "Melati", "Orang Nomor", "Samaran") if word in text]
+    assert siti.get("/pengiriman").json[0]["title"] == "Kabar tentang tulisan Anda di forum"
+    assert admin.get(f"/admins/users/{siti.id}/pengiriman").json == []
+    assert "Orang Nomor" not in str(cases(admin))
 
 
 def test_the_username_moderasi_is_refused(client: Client) -> None:

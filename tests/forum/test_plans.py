@@ -2,97 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import product
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
-from app.forum.models import ForumReply, ForumThread
-from app.forum.service import toggles
-from app.forum.service.posts import PostType
-from app.forum.service.reads.replies import select_replies
-from app.forum.service.reads.thread_list import select_page
-from app.forum.service.reads.threads import select_thread
+from app.forum.service import marks
+from app.forum.service.reads import _list, _replies, _thread
 from tests.helpers.factories import make_user
+from tests.helpers.plans import analyse, plan_of
 
 pytestmark = pytest.mark.slow
 
-LARGE = ("forum_threads", "forum_replies", "forum_thread_marks", "forum_reply_marks", "users")
-
-#: SQL for 20,000 threads with one reply each, and 4,000 people with 10 saved threads and 10 liked replies each.
+#: SQL for 20,000 threads with one reply each, and 4,000 people with 10 saved threads and 10 liked replies each. All
+#: threads have a common word. Every 2,000th thread has a rare word.
 FILL = (
     """
     INSERT INTO users (username, password_hash, nama_ktp) SELECT 'massa' || n, '', 'x' FROM generate_series(1, 4000) n
     """,
     """
-    INSERT INTO forum_threads (category_id, user_id, title, content)
-    SELECT 1 + n % 10, :me, 't', 'c' FROM generate_series(1, 20000) n
+    INSERT INTO posts (category_id, user_id, title, content)
+    SELECT 1 + n % 10, u.first + n % 20, 'Judul ' || md5(n::text), 'umum ' || md5((-n)::text)
+           || CASE WHEN n % 2000 = 0 THEN ' langka' ELSE '' END
+    FROM generate_series(1, 20000) n, (SELECT min(id) AS first FROM users) u
     """,
-    "INSERT INTO forum_replies (thread_id, depth, user_id, content) SELECT id, 1, :me, 'c' FROM forum_threads",
+    "INSERT INTO posts (root_id, depth, user_id, content) SELECT id, 1, user_id, 'c' FROM posts",
     """
-    INSERT INTO forum_thread_marks (thread_id, user_id, is_saved)
-    SELECT t.first + (u.id * 97 + n * 1999) % 20000, u.id, true
-    FROM users u, generate_series(1, 10) n, (SELECT min(id) AS first FROM forum_threads) t
-    """,
-    """
-    INSERT INTO forum_reply_marks (reply_id, user_id, is_liked)
-    SELECT t.first + (u.id * 97 + n * 1999) % 20000, u.id, true
-    FROM users u, generate_series(1, 10) n, (SELECT min(id) AS first FROM forum_replies) t
+    INSERT INTO marks (post_id, user_id, is_saved, is_liked)
+    SELECT t.first + (u.id * 97 + n * 1999) % 40000, u.id, n <= 10, n > 10
+    FROM users u, generate_series(1, 20) n, (SELECT min(id) AS first FROM posts) t
     """,
 )
 
 
 @pytest.fixture
-def me(committed: Flask) -> Iterator[int]:
+def me(committed: Flask) -> int:
     with unit_of_work():
         user_id = make_user().id
     with db.engine.begin() as connection:
         connection.execute(sa.text("SET LOCAL statement_timeout = 0"))
         for statement in FILL:
-            connection.execute(sa.text(statement), {"me": user_id} if ":me" in statement else {})
-    with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.execute(sa.text(f"VACUUM ANALYZE {', '.join(LARGE)}"))
-        yield user_id
-
-
-def plan_of(statement: Any, **values: Any) -> str:
-    compiled = statement.compile(db.engine, compile_kwargs={"render_postcompile": True})
-    rows = db.session.connection().exec_driver_sql(f"EXPLAIN {compiled.string}", {**compiled.params, **values})
-    return "\n".join(rows.scalars())
+            connection.execute(sa.text(statement))
+    analyse("posts", "marks", "users")
+    return user_id
 
 
 def test_no_reading_statement_scans_a_large_table(me: int) -> None:
-    values = {
-        "category_id": 3,
-        "before": 9000,
-        "size": 20,
-        "offset": 0,
-        "id": 5,
-        "thread_id": 5,
-        "first": 0,
-    }
-    pages = [
-        select_page(by_category=by_category, before=before, saved=saved, mine=False)
-        for by_category, before, saved in product((True, False), repeat=3)
+    values = {"category_id": 3, "size": 20, "offset": 0, "id": 5, "after": 0, "pattern": "langka"}
+    lists = [
+        _list(threads=threads, by_category=by_category and threads, saved=saved, mine=mine, search=search)
+        for threads, by_category, saved, mine, search in product((True, False), repeat=5)
+        if threads or saved or mine
     ]
-    details = [select_thread(), select_replies(paged=False), select_replies(paged=True)]
-    for statement, caller_id in product(pages + details, (me, None)):
+    for statement, caller_id in product([*lists, _thread(), _replies()], (me, None)):
         plan = plan_of(statement, **values, caller_id=caller_id)
-        scanned = [table for table in LARGE if f"Seq Scan on {table}" in plan]
+        scanned = [table for table in ("posts", "marks", "users") if f"Seq Scan on {table}" in plan]
         assert not scanned, plan
 
 
-@pytest.mark.parametrize("kind", [ForumThread, ForumReply])
-def test_a_like_on_a_full_database_page_updates_no_index(me: int, kind: PostType) -> None:
-    table = kind.__tablename__
+def test_a_search_for_a_rare_word_uses_the_index(me: int) -> None:
+    statement = _list(threads=True, by_category=False, saved=False, mine=False, search=True)
+    values = {"size": 20, "offset": 0, "caller_id": me}
+    assert "ix_posts_searched" in plan_of(statement, **values, pattern="langka")
+    assert "Seq Scan on posts" not in plan_of(statement, **values, pattern="umum")
+
+
+def test_a_like_on_a_full_database_page_updates_no_index(me: int) -> None:
     with unit_of_work():
-        posts = db.session.scalars(sa.text(f"SELECT id FROM {table} WHERE id % 100 = 0")).all()
-        for post_id in posts:
-            toggles.like(kind, post_id, me)
-        counted = sa.text("SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_xact_user_tables WHERE relname = :table")
-        updated, hot = db.session.execute(counted, {"table": table}).one()
-    assert updated == hot == len(posts) == 200
+        ids = db.session.scalars(sa.text("SELECT id FROM posts WHERE id % 200 = 0 AND root_id IS NULL")).all()
+        for post_id in ids:
+            marks.toggle("is_liked", post_id, me, is_thread=True)
+        counted = sa.text("SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_xact_user_tables WHERE relname = 'posts'")
+        updated, hot = db.session.execute(counted).one()
+    assert updated == hot == len(ids) == 100

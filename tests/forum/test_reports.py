@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.forum.models import ForumReport
-from app.forum.service.hiding import REPORTED
-from app.forum.service.reads.posts import HIDDEN
+from app.forum.service.reads import HIDDEN, REPORTED
 from app.identity.models import User
 from tests.forum.posts import cases, moderate, read_thread, write_reply, write_thread
 from tests.helpers.client import Client, assert_error
@@ -76,9 +73,9 @@ def test_reports_do_not_hide_a_post_kept_by_a_moderator_until_an_edit(
         report(reporter(client), thread_id)
     assert not is_hidden(client, thread_id)
     (case,) = cases(admin)
-    assert (case["state"], len(case["reports"])) == ("kept", 4)  # the reports are stored and open nothing
-    db.session.execute(sa.text("UPDATE forum_cases SET decided_at = now() - interval '1 hour'"))
-    db.session.execute(sa.text("UPDATE forum_reports SET created_at = now() - interval '2 hours'"))
+    assert (case["state"], len(case["reports"])) == ("kept", 5)  # the reports are stored and open nothing
+    db.session.execute(sa.text("UPDATE cases SET decided_at = now() - interval '1 hour'"))
+    db.session.execute(sa.text("UPDATE reports SET created_at = now() - interval '2 hours'"))
     siti.put(f"/forum/threads/{thread_id}", {"content": "Beli di sini."})
     for number in range(1, 4):
         report(reporter(client), thread_id)
@@ -105,82 +102,3 @@ def test_self_harm_reports_do_not_hide_a_post_and_make_its_case_urgent(
     report(reporter(client), thread_id, "other")
     assert not is_hidden(client, thread_id)
     assert cases(admin)[0]["urgent"] is True
-
-
-def days_ago(days: float) -> Any:
-    return sa.func.now() - sa.func.make_interval(0, 0, 0, 0, 0, 0, days * 86400)
-
-
-def counts(who: Client, client: Client, siti: Client) -> bool:
-    """Return whether a report of this person and two other reports hide a post."""
-    thread_id = write_thread(siti)["id"]
-    for each in (who, reporter(client), reporter(client)):
-        assert report(each, thread_id) == 201
-    return is_hidden(client, thread_id)
-
-
-def report_falsely(who: Client, siti: Client, admin: Client, days: float) -> None:
-    """Report a post. A moderator then decides to keep the post. Set the time of the decision to `days` ago."""
-    thread_id = write_thread(siti)["id"]
-    report(who, thread_id)
-    moderate(admin, "keep", thread_id=thread_id)
-    newest = sa.select(sa.func.max(ForumReport.id)).scalar_subquery()
-    db.session.execute(sa.update(ForumReport).where(ForumReport.id == newest).values(kept_at=days_ago(days)))
-    db.session.commit()
-
-
-@pytest.mark.parametrize(
-    ("kept", "still"),
-    [
-        ((0, 0), True),
-        ((0, 0, 0), False),
-        ((29, 15, 1), False),
-        ((32, 15, 1), True),
-        ((58, 45, 31), True),
-        ((58, 45, 29.5), False),
-        ((59, 31, 29), False),
-        ((61, 45, 29), True),
-    ],
-)
-def test_three_false_reports_in_30_days_exclude_a_reporter_for_30_days(
-    client: Client, siti: Client, admin: Client, kept: tuple[float, ...], still: bool
-) -> None:
-    who = reporter(client)
-    for days in kept:
-        report_falsely(who, siti, admin, days)
-    assert counts(who, client, siti) is still
-    assert counts(reporter(client), client, siti)
-
-
-def test_a_changed_decision_cancels_the_false_report(client: Client, siti: Client, admin: Client) -> None:
-    who = reporter(client)
-    for days in (0, 0, 0):
-        report_falsely(who, siti, admin, days)
-    assert not counts(who, client, siti)
-    case = cases(admin, "?state=kept")[0]
-    admin.put(f"/admins/moderasi/{case['id']}", {"decision": "hide", "reason": "Ternyata iklan."})
-    assert counts(who, client, siti)
-
-
-def test_a_report_that_does_not_count_gets_the_normal_response(client: Client, siti: Client, admin: Client) -> None:
-    who, other = reporter(client), reporter(client)
-    for _ in range(3):
-        report_falsely(who, siti, admin, 0)
-    thread_id = write_thread(siti)["id"]
-    answers = [each.post(f"/forum/threads/{thread_id}/lapor", {"reason": "spam"}) for each in (who, other)]
-    assert {(answer.status_code, tuple(answer.json)) for answer in answers} == {
-        (201, ("id", "reason", "note", "created_at"))
-    }
-    assert len(next(case for case in cases(admin) if case["thread_id"] == thread_id)["reports"]) == 2
-
-
-def test_a_self_harm_report_of_a_kept_post_is_not_a_false_report(client: Client, siti: Client, admin: Client) -> None:
-    who = reporter(client)
-    for _ in range(6):
-        thread_id = write_thread(siti)["id"]
-        report(who, thread_id, "self_harm")
-        moderate(admin, "keep", thread_id=thread_id)
-    other = write_thread(siti)["id"]
-    for each in (who, reporter(client), reporter(client)):
-        report(each, other)
-    assert is_hidden(client, other)

@@ -7,10 +7,10 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.forum.service import crisis
-from app.forum.service.reads.posts import HIDDEN
+from app.forum.service.reads import HIDDEN
 from app.notifications.models import Delivery
-from tests.forum.people import aged, report_by_three
-from tests.forum.posts import cases, read_thread, report, write_reply, write_thread
+from tests.forum.people import report_by_three
+from tests.forum.posts import cases, read_thread, write_reply, write_thread
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
 from tests.notifications.deliveries import words_of
@@ -25,15 +25,13 @@ def arrive(who: Client) -> list[str]:
     return texts
 
 
-def test_a_wrongly_reported_post_is_kept_and_false_reports_stop_counting(
+def test_a_wrongly_reported_post_is_kept_after_the_appeal(
     client: Client, siti: Client, budi: Client, admin: Client
 ) -> None:
-    """Siti posts under her pseudonym. Three people report her post, and later posts of other people."""
+    """Siti posts under her pseudonym. Three people report her post."""
     thread_id = write_thread(siti, title="Insulin di kulkas?", content="Apakah rusak?", use_pseudonym=True)["id"]
     path = f"/forum/threads/{thread_id}"
-    trolls = [aged(client, days=8) for _ in range(3)]
-    for troll in trolls:
-        report(troll, f"threads/{thread_id}")
+    report_by_three(client, f"threads/{thread_id}")
     # The post is now hidden. Siti gets a message with the reason, and still sees the post in the list of her threads.
     assert read_thread(client, thread_id)["title"] == HIDDEN
     (text,) = arrive(siti)
@@ -59,18 +57,6 @@ def test_a_wrongly_reported_post_is_kept_and_false_reports_stop_counting(
     report_by_three(client, f"threads/{thread_id}")
     assert read_thread(budi, thread_id)["title"] == "Insulin di kulkas?"
     assert_error(siti.post(f"{path}/banding", {"note": "Lagi?"}), 409, "not_hidden")
-    # These three people have made three false reports each, so their new reports do not count. The responses to
-    # the new reports do not show this.
-    for _ in range(2):
-        other = write_thread(budi)["id"]
-        for troll in trolls:
-            report(troll, f"threads/{other}")
-        (case,) = cases(admin, "?state=open&q=Menu")
-        admin.put(f"/admins/moderasi/{case['id']}", {"decision": "keep", "reason": "Biasa."})
-    last = write_thread(budi)["id"]
-    for troll in trolls:
-        assert set(report(troll, f"threads/{last}")) == {"id", "reason", "note", "created_at"}
-    assert read_thread(client, last)["title"] == "Menu harian"
 
 
 #: For each province: the phone numbers that administrators have added, and the number that the crisis help must show

@@ -97,7 +97,7 @@ def test_deleting_a_person_deletes_their_picture_records(client: Client) -> None
 def test_the_sweep_deletes_records_of_unreferenced_pictures(person: Client, user_id: int) -> None:
     thread(person)
     named = name_of(person.put("/profile", data=picture()))
-    db.session.execute(sa.text("DELETE FROM forum_threads"))  # as a super-admin could do in the SQL console
+    db.session.execute(sa.text("DELETE FROM posts"))  # as a super-admin could do in the SQL console
     with unit_of_work():
         own_pictures.sweep()
     assert kept(user_id) == {named}

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db
-from app.forum.models import ForumCase
+from app.forum.models import Case
 from app.inbox import limits
 from app.notifications.models import Delivery
 from tests.helpers.client import Client
@@ -30,7 +30,7 @@ def test_a_crisis_message_gets_help_and_answers_no_reminder(phone: Phone, sent: 
     assert said.outcome == "answered:crisis"
     assert "119" in str(said.text)
     assert state(row) == "pending"
-    assert db.session.scalar(sa.select(sa.func.count()).select_from(ForumCase)) == 0
+    assert db.session.scalar(sa.select(sa.func.count()).select_from(Case)) == 0
 
 
 def test_an_emergency_message_gets_help_and_answers_no_reminder(phone: Phone, sent: Sent) -> None:

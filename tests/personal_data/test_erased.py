@@ -10,13 +10,12 @@ from unittest import mock
 import pytest
 import sqlalchemy as sa
 from flask import Flask
-from sqlalchemy import event
 
 from app.core.database.personal import Custom, personal_tables
 from app.core.database.session import Base, db, unit_of_work
 from app.core.media import pictures, storage
 from app.core.media.storage import Area
-from app.forum.models import ForumReply, ForumThread
+from app.forum.models import Post
 from app.identity import audit, erasure, own_pictures
 from app.identity.models import AuditEntry, RoleName, User
 from app.identity.roles import roles_named
@@ -78,8 +77,7 @@ def test_erasure_leaves_no_data_of_the_person_in_any_store(mine: Client, forum: 
     log_jobs.ingest()  # the record of the erased person still waited
     left = found(mine.app, *MARKS)
     if forum == "anonymise":  # anonymised posts stay, and contain the marked texts that `fill` inserted
-        for table in ("forum_threads", "forum_replies"):
-            left.pop(table, None)
+        left.pop("posts", None)
     assert left == {}, str(left)
     assert name not in {stored for stored, _ in pictures.store().names()}
     referring = [
@@ -121,32 +119,6 @@ def test_posts_are_deleted_where_the_person_wants_it(mine: Client, client: Clien
     other = client.get(f"/forum/threads/{other_id}").json
     assert (other["replies_count"], other["replies"][0]["is_deleted"]) == (1, True)
     assert other["replies"][0]["replies"][0]["content"] == "Di bawahnya"
-
-
-def test_a_person_with_many_posts_is_erased_in_small_transactions(
-    mine: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    thread = ForumThread(user_id=make_user().id, category_id=1, title="T", content="I", replies_count=1200)
-    db.session.add(thread)
-    db.session.flush()
-    row = {"thread_id": thread.id, "user_id": mine.id, "content": "R", "depth": 1}
-    db.session.execute(sa.insert(ForumReply), [row] * 1200)
-    most: list[int] = []
-    commits = mock.Mock(wraps=jobs.unit_of_work)
-    monkeypatch.setattr(jobs, "unit_of_work", commits)
-
-    def count(_: object, cursor: object, statement: str, *__: object) -> None:
-        if statement.startswith(("UPDATE forum_replies", "DELETE FROM")):
-            most.append(cursor.rowcount)
-
-    connection = db.session.connection()
-    event.listen(connection, "after_cursor_execute", count)
-    erased(mine, mine.id, "anonymise")
-    event.remove(connection, "after_cursor_execute", count)
-    assert max(most) <= erasers.BATCH
-    assert sum(n for n in most if n > 0) >= 1200
-    assert commits.call_count > 5
-    assert db.session.scalar(sa.select(sa.func.count()).where(ForumReply.user_id.is_(None))) == 1200
 
 
 def test_a_batch_has_the_same_size_with_any_query_plan(mine: Client) -> None:
@@ -253,8 +225,8 @@ def test_an_erasure_killed_at_any_transaction_can_be_continued(mine: Client, for
 
 def test_a_long_erasure_enqueues_its_own_continuation(mine: Client) -> None:
     row = {"user_id": mine.id, "category_id": 1, "title": "T", "content": "I"}
-    db.session.execute(sa.insert(ForumThread), [row] * 3)
-    leave(mine)
+    db.session.execute(sa.insert(Post), [row] * 3)
+    leave(mine, "delete")
     let_the_grace_pass(mine.id)
     with mock.patch.object(jobs, "_enqueue_erase") as enqueued, mock.patch.object(jobs, "SLICE_S", 0.0):
         jobs.erase(mine.id)
@@ -276,8 +248,7 @@ def test_a_deleted_administrator_leaves_only_the_posts(client: Client) -> None:
     assert response.status_code == 200, response.json
     log_jobs.ingest()
     left = found(client.app, *MARKS)
-    for table in ("forum_threads", "forum_replies"):  # the person asked to keep the posts
-        left.pop(table, None)
+    left.pop("posts", None)  # the person asked to keep the posts
     assert left == {}, str(left)
 
 
@@ -291,19 +262,6 @@ def test_a_claimed_delivery_is_not_sent_after_the_erasure(mine: Client) -> None:
         claims.begin(claimed)
     settlements.record_sent(claimed, "ref")
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 0
-
-
-def test_erasure_removes_the_persons_thread_title_from_others_cases(mine: Client, client: Client) -> None:
-    admin = client.as_(make_admin())
-    title = f"{MARK} bertanya"
-    thread_id = mine.post("/forum/threads", {"category_id": 1, "title": title, "content": "Isi"}).json["id"]
-    budi = client.as_(make_user())
-    reply_id = budi.post(f"/forum/threads/{thread_id}/reply", {"content": "Beli obat ini"}).json["id"]
-    admin.post("/admins/moderasi", {"reply_id": reply_id, "decision": "delete", "reason": "Iklan."})
-    erased(mine, mine.id, "delete")
-    (case,) = admin.get("/admins/moderasi").json
-    assert (case["title"], case["content"]) == (None, "Beli obat ini")
-    assert MARK not in str(case)
 
 
 def test_a_tombstone_is_stored_with_the_chosen_treatment_of_posts(mine: Client) -> None:

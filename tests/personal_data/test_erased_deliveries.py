@@ -56,7 +56,9 @@ def test_deliveries_not_about_the_erased_person_do_not_change(client: Client, fo
     changed = hers.put("/profile", {"password": "baru-sekali-9", "current_password": PASSWORD})
     assert changed.status_code == 200, changed.json
     before = (rows(), said())
-    assert all(any(words in text for text in before[1].values()) for words in ("Siti membalas ", "Vitamin E", "Data"))
+    assert all(
+        any(words in text for text in before[1].values()) for words in ("balasan dari Siti ", "Vitamin E", "Data")
+    )
     erased(theirs, leaver_id, forum)
     assert (rows(), said()) == before
 

@@ -18,7 +18,7 @@ def exported(client: Client) -> list[dict[str, object]]:
     export_id = ask(client)
     jobs.make_export(export_id)
     with opened(client, export_id) as file:
-        return rows(file, "forum_blocks")
+        return rows(file, "blocks")
 
 
 def block(who: Client, author: Client, *, use_pseudonym: bool) -> int:

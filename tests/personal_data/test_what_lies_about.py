@@ -33,7 +33,7 @@ OWN = {
     "Penulisqx": {"users"},
     "Judulqx": {"reminders", "occurrences"},
     "Obatqx": {"reminders"},
-    "Utasqx": {"forum_threads"},
+    "Utasqx": {"posts"},
     "81277660044": {"users", "phone_numbers"},
 }
 

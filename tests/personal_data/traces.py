@@ -20,13 +20,13 @@ MARK = "Jejakqx"
 
 #: Values that a table's constraints require, by table and column. `None` leaves out the column.
 DEMANDED: dict[str, dict[str, Any]] = {
-    "forum_replies": {"depth": 1, "parent_id": None},
+    "posts": {"root_id": None, "parent_id": None, "depth": 0, "hidden_by": "reports"},
     "deliveries": {"state": "sent", "queue": "urgent", "channel": "messaging"},
     # The broadcast is about the person's thread, so it is deleted with the thread.
     "broadcasts": {"state": "done", "kind": "forum_thread", "about_id": 1, "preference_tag": "medical"},
     # These values come from moderators and not from the person, so they contain no mark.
-    "forum_cases": {"state": "open", "reason": "x", "hidden_by": "reports"},
-    "forum_reports": {"reason": "spam"},
+    "cases": {"state": "open", "reason": "x"},
+    "reports": {"reason": "spam"},
     "occurrences": {"state": "done"},
     "audit_entries": {"action": "user_changed", "details": {}},
     "reminders": {"timezone": "Asia/Jakarta", "plan": {"slots": [{"slot": "0", "at": "07:00"}]}},

@@ -90,14 +90,6 @@ def test_every_action_has_a_readable_indonesian_sentence() -> None:
 PRIVATE = {"email", "nomor_hp", "nik", "nama_samaran", "preferences"}
 
 
-def case_of(client: Client, user: User) -> int:
-    """Create a moderation case about a post under the person's pseudonym. Return its id."""
-    thread = {"category_id": 1, "title": "Judul", "content": "Isi", "use_pseudonym": True}
-    thread_id = client.as_(user).post("/forum/threads", thread).json["id"]
-    decision = {"thread_id": thread_id, "decision": "keep", "reason": "Diperiksa"}
-    return int(client.as_(make_admin()).post("/admins/moderasi", decision).json["id"])
-
-
 #: Routes that show another person's data, each with the expected access log entry and a function that calls the route.
 SHOWING: dict[str, tuple[str, Callable[[Client, User], tuple[str, Any]]]] = {
     "GET /admins/<username>": ("profile_read", lambda _, user: (f"/admins/{user.username}", None)),
@@ -114,10 +106,6 @@ SHOWING: dict[str, tuple[str, Callable[[Client, User], tuple[str, Any]]]] = {
     "PUT /admins/users/<int:user_id>": (
         "profile_read",
         lambda _, user: (f"/admins/users/{user.id}", {"is_verified": True}),
-    ),
-    "POST /admins/moderasi/<int:case_id>/identitas": (
-        "pseudonym_lifted",
-        lambda client, user: (f"/admins/moderasi/{case_of(client, user)}/identitas", {"reason": "Ancaman"}),
     ),
 }
 
@@ -140,12 +128,7 @@ SHOWING_NOTHING = {
     "DELETE /admins/<int:user_id>/roles": "roles, which everybody may read",
     "GET /admins/audit": "what privileged people did, and to whom: it is this log's own twin",
     "GET /admins/moderasi": "what is public, never more of an author than their post shows, and no reporter",
-    "POST /admins/moderasi": "the same",
     "PUT /admins/moderasi/<int:case_id>": "the same",
-    "GET /admins/moderasi/<int:case_id>/gambar": "the same: the picture of what the case shows",
-    "GET /admins/moderasi/frasa": "phrases",
-    "POST /admins/moderasi/frasa": "phrases",
-    "DELETE /admins/moderasi/frasa/<int:phrase_id>": "a message",
     "GET /admins/operasi": "numbers",
     "POST /admins/operasi/pengirim": "numbers",
     "PUT /admins/operasi/siaran": "numbers",

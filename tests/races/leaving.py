@@ -46,12 +46,11 @@ def check_nothing_is_left(scene: Scene, person: Person) -> None:
     for table, column in (
         ("users", "id"),
         ("sessions", "user_id"),
-        ("forum_threads", "user_id"),
-        ("forum_replies", "user_id"),
+        ("posts", "user_id"),
         ("reminders", "user_id"),
         ("occurrences", "user_id"),
         ("deliveries", "user_id"),
-        ("forum_thread_marks", "user_id"),
+        ("marks", "user_id"),
     ):
         assert scene.sql(f"SELECT count(*) FROM {table} WHERE {column} = :id", id=person.id) == 0, table
 

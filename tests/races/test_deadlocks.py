@@ -31,7 +31,7 @@ from tests.races.moderation import crowd_meets_delete_of_the_thread, crowd_meets
 pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 
 CATEGORY = "SELECT FROM forum_categories WHERE id = :id FOR NO KEY UPDATE"
-THREAD = "SELECT FROM forum_threads WHERE id = :id FOR UPDATE"
+THREAD = "SELECT FROM posts WHERE id = :id FOR UPDATE"
 #: Returns 1 if the PostgreSQL process `pid` has waited for a lock longer than `deadlock_timeout`. Such a process has
 #: already checked for a deadlock, and does not check again during this wait.
 HAS_LOOKED = """
@@ -94,7 +94,7 @@ def test_a_request_cancelled_by_a_deadlock_is_retried(scene: Scene, caplog: pyte
     thread_id, response = move_into_a_deadlock(scene)
     assert "deadlock with another request: retrying" in caplog.text
     assert response.status == 200, response
-    assert scene.sql("SELECT category_id FROM forum_threads WHERE id = :id", id=thread_id) == 2
+    assert scene.sql("SELECT category_id FROM posts WHERE id = :id", id=thread_id) == 2
     assert scene.sql("SELECT threads_count FROM forum_categories WHERE id = 1") == 0
     assert scene.sql("SELECT threads_count FROM forum_categories WHERE id = 2") == 1
 

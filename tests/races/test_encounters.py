@@ -37,34 +37,22 @@ ROUNDS = int(environment().get("RACE_ROUNDS", "3"))
 WRONG = {
     "threads of a category": """
         SELECT count(*) FROM forum_categories AS c
-        WHERE threads_count <> (
-            SELECT count(*) FROM forum_threads WHERE category_id = c.id AND hidden_reason IS NULL)""",
+        WHERE threads_count <> (SELECT count(*) FROM posts WHERE category_id = c.id AND hidden_by IS NULL)""",
     "replies of a thread": """
-        SELECT count(*) FROM forum_threads AS t
-        WHERE replies_count <> (
-            SELECT count(*) FROM forum_replies
-            WHERE thread_id = t.id AND NOT is_deleted AND hidden_reason IS NULL)""",
-    "likes and saves of a thread": """
-        SELECT count(*) FROM forum_threads AS t WHERE (likes_count, saves_count) <> (
+        SELECT count(*) FROM posts AS t WHERE replies_count <> (
+            SELECT count(*) FROM posts WHERE root_id = t.id AND content IS NOT NULL AND hidden_by IS NULL)""",
+    "likes and saves of a post": """
+        SELECT count(*) FROM posts AS p WHERE (likes_count, saves_count) <> (
             SELECT count(*) FILTER (WHERE is_liked), count(*) FILTER (WHERE is_saved)
-            FROM forum_thread_marks WHERE thread_id = t.id)""",
-    "likes and saves of a reply": """
-        SELECT count(*) FROM forum_replies AS r WHERE (likes_count, saves_count) <> (
-            SELECT count(*) FILTER (WHERE is_liked), count(*) FILTER (WHERE is_saved)
-            FROM forum_reply_marks WHERE reply_id = r.id)""",
+            FROM marks WHERE post_id = p.id)""",
     "stubs that hold nothing": """
-        SELECT count(*) FROM forum_replies AS r
-        WHERE is_deleted AND NOT EXISTS (SELECT FROM forum_replies WHERE parent_id = r.id)""",
-    "open cases of posts that are gone": """
-        SELECT count(*) FROM forum_cases AS c WHERE state <> 'deleted' AND NOT CASE
-            WHEN reply_id IS NULL THEN EXISTS (SELECT FROM forum_threads WHERE id = c.thread_id)
-            ELSE EXISTS (SELECT FROM forum_replies WHERE id = c.reply_id AND NOT is_deleted) END""",
-    "hidden posts without a case": """
-        SELECT count(*) FROM forum_threads AS t WHERE hidden_reason IS NOT NULL
-        AND NOT EXISTS (SELECT FROM forum_cases WHERE thread_id = t.id AND reply_id IS NULL AND state <> 'kept')""",
-    "pushes of cases that are decided": """
-        SELECT count(*) FROM deliveries WHERE state = 'pending' AND about_type = 'forum_case' AND NOT EXISTS (
-            SELECT FROM forum_cases WHERE id = about_id AND state = 'open')""",
+        SELECT count(*) FROM posts AS p
+        WHERE content IS NULL AND NOT EXISTS (SELECT FROM posts WHERE parent_id = p.id)""",
+    "cases of stubs": """
+        SELECT count(*) FROM cases JOIN posts ON posts.id = post_id WHERE content IS NULL""",
+    "hidden posts without a case, and shown posts whose case says that they are hidden": """
+        SELECT count(*) FROM posts LEFT JOIN cases ON post_id = posts.id
+        WHERE hidden_by IS NOT NULL AND coalesce(state, 'kept') = 'kept' OR hidden_by IS NULL AND state = 'hidden'""",
     "people a day": """
         SELECT count(*) FROM user_days AS d WHERE users <> (
             SELECT count(*) FROM users WHERE (created_at AT TIME ZONE 'Asia/Jakarta')::date = d.day)""",
@@ -85,7 +73,7 @@ WRONG = {
         SELECT count(*) FROM (SELECT FROM push_subscriptions GROUP BY user_id HAVING count(user_id) > 10) AS crowds""",
     "notices of threads that are gone": """
         SELECT count(*) FROM deliveries WHERE state = 'pending' AND about_type = 'forum_thread'
-        AND NOT EXISTS (SELECT FROM forum_threads WHERE id = about_id)""",
+        AND NOT EXISTS (SELECT FROM posts WHERE id = about_id)""",
 }
 
 

@@ -16,7 +16,7 @@ from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib.local_time import now
-from app.forum.models import ForumCategory, ForumReply
+from app.forum.models import ForumCategory, Post
 from app.forum.service import erasure as forum
 from app.identity import erasure, sessions
 from app.identity import jobs as identity_jobs
@@ -195,7 +195,7 @@ def test_a_forum_reply_locks_its_parent_before_it_waits_for_a_deletion(scene: Sc
     reply_id = scene.new(answer(other, thread_id))
     below = answer(leaving, thread_id, parent_id=reply_id)
     with being_deleted(leaving.id) as deletion, running(scene.app, lambda: scene.send(below)) as answering:
-        free = sa.select(ForumReply.id).where(ForumReply.id == reply_id)
+        free = sa.select(Post.id).where(Post.id == reply_id)
         assert deletion.execute(free.with_for_update(key_share=True, skip_locked=True)).scalar() is None
         deletion.rollback()
         assert answering.result().status == 201
@@ -223,7 +223,7 @@ def test_erasing_threads_locks_their_categories_in_order(scene: Scene) -> None:
         with unit_of_work():
             user = db.session.get_one(User, leaving.id)
             user.erasure_posts = erasure.Posts.DELETE
-            return forum.erase_threads(erasure.subject_of(user))
+            return forum.erase_posts(erasure.subject_of(user))
 
     with db.engine.connect() as connection, connection.begin() as counting:
         connection.execute(category(1).with_for_update(key_share=True))

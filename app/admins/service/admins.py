@@ -13,7 +13,7 @@ from app.core.database.session import db
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Search, paginate
-from app.forum.service import toggles
+from app.forum.service import marks
 from app.identity import access_log, audit, own_password, second_factor, sessions, usernames, users
 from app.identity.models import PRIVILEGED, RoleName, User
 from app.identity.roles import check_may_promote, keep_last_admin, roles_named
@@ -98,7 +98,7 @@ def delete(user_id: int, by: Caller) -> str:
         return "Peran administrator dicabut. Akunnya tetap ada."
     # Lock posts before users, because all writes of the forum lock in the same order. Likes and saves that are added
     # between this call and the lock of the user are removed by `erase_now`.
-    toggles.remove_all_marks(user_id)
+    marks.remove_all(user_id)
     admin = _get_changeable(user_id, by, to_delete=True)
     if RoleName.ADMIN in admin.role_names:
         keep_last_admin(admin)

@@ -14,7 +14,7 @@ from app.core.errors import ValidationFailed
 from app.core.lib.local_time import JAKARTA, now, today
 from app.dokter.models import Dokter
 from app.faskes.models import Faskes
-from app.forum.models import ForumCategory, ForumThread
+from app.forum.models import ForumCategory, Post
 from app.identity import dependents
 from app.identity.models import Role, RoleName, User, UserDay, user_roles
 from app.komunitas.models import Komunitas
@@ -113,8 +113,9 @@ _ROLES = (
 )
 
 _replies = (
-    sa.select(ForumThread.category_id, sa.func.sum(ForumThread.replies_count).label("replies"))
-    .group_by(ForumThread.category_id)
+    sa.select(Post.category_id, sa.func.sum(Post.replies_count).label("replies"))
+    .where(Post.root_id.is_(None))
+    .group_by(Post.category_id)
     .subquery()
 )
 _CATEGORIES = (

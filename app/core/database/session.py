@@ -64,9 +64,10 @@ class Base(orm.DeclarativeBase):
             cast(sa.Table, cls.__table__).info["personal"] = cls.__personal__
 
 
-def trigrams(name: str, *columns: str) -> sa.Index:
+def trigrams(name: str, *columns: str, where: sa.TextClause | None = None) -> sa.Index:
     """Return a trigram index of these columns, for substring searches."""
-    return sa.Index(name, *columns, postgresql_using="gin", postgresql_ops=dict.fromkeys(columns, "gin_trgm_ops"))
+    ops = dict.fromkeys(columns, "gin_trgm_ops")
+    return sa.Index(name, *columns, postgresql_using="gin", postgresql_ops=ops, postgresql_where=where)
 
 
 class Created:

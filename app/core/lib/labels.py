@@ -55,7 +55,6 @@ LABELS = {
     "reply_id": "Balasan",
     "reason": "Alasan",
     "decision": "Keputusan",
-    "phrase": "Frasa",
     "video_id": "Id video",
     "channel_title": "Nama kanal",
     "faskes_ids": "Fasilitas kesehatan",

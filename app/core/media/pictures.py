@@ -2,7 +2,7 @@
 
 A section calls `save`, stores the returned name in the column `image`, and writes `url(name)` into responses. A
 rollback removes a saved picture. `discard` removes a picture after the commit. `sweep` removes pictures that a killed
-process left. A hidden picture moves to another store, which is not served.
+process left.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from app.core.database.session import Base, after_commit, db, on_rollback
 from app.core.errors import NotFound
 from app.core.lib import local_time
 from app.core.media import images, storage
-from app.core.media.storage import Area
 from config import Config
 
 PICTURE_EDGE = 1600
@@ -51,7 +50,15 @@ def save(stream: BinaryIO, *, longest_edge: int = PICTURE_EDGE) -> str:
 
     Raise `PayloadTooLarge`, `UnsupportedMedia` or `Unavailable`.
     """
-    data = images.normalise(stream, longest_edge=longest_edge)
+    return _put(images.normalise(stream, longest_edge=longest_edge))
+
+
+def copy(name: str) -> str:
+    """Store a copy of a picture, and return its new random name. A rollback removes the copy."""
+    return _put(store().get(name))
+
+
+def _put(data: bytes) -> str:
     name = f"{secrets.token_hex(16)}.webp"
     on_rollback(partial(store().remove, name))
     store().put(name, data, CONTENT_TYPE)
@@ -81,34 +88,13 @@ def discard(name: str | None) -> None:
 
 
 def remove(name: str) -> None:
-    """Remove a picture now, from the normal store and from the store of hidden pictures."""
+    """Remove a picture now."""
     store().remove(name)
-    hidden().remove(name)
 
 
 def get(name: str) -> bytes:
-    """Return the bytes of a picture, hidden or not. Raise `NotFound` if the picture does not exist."""
-    try:
-        return store().get(name)
-    except NotFound:
-        return hidden().get(name)
-
-
-def response(data: bytes, filename: str) -> Response:
-    """Return a response with a picture that must not be cached. Clients save it as `filename`."""
-    return Response(data, headers={"Content-Disposition": f'inline; filename="{filename}"'}, mimetype=CONTENT_TYPE)
-
-
-def hide(name: str | None) -> None:
-    """Hide a picture after the open unit of work has committed. The picture is then no longer served."""
-    if name is not None:
-        after_commit(partial(store().move, name, hidden()))
-
-
-def show(name: str | None) -> None:
-    """Serve a hidden picture again after the open unit of work has committed."""
-    if name is not None:
-        after_commit(partial(hidden().move, name, store()))
+    """Return the bytes of a picture. Raise `NotFound` if the picture does not exist."""
+    return store().get(name)
 
 
 def url(name: str | None) -> str | None:
@@ -142,7 +128,7 @@ def init_app(app: Flask, config: Config) -> None:
             raise NotFound
         response = store().response(name, CONTENT_TYPE)
         # A name is never reused, so a cached picture stays valid. Read the store before the check of the ETag, so that
-        # a hidden picture gives 404 even if the ETag matches.
+        # a deleted picture gives 404 even if the ETag matches.
         if request.if_none_match.contains(name):
             response.close()
             response = Response(status=304)
@@ -154,7 +140,3 @@ def init_app(app: Flask, config: Config) -> None:
 def store() -> storage.Store:
     pictures: storage.Store = current_app.extensions["media"]
     return pictures
-
-
-def hidden() -> storage.Store:
-    return storage.area(Area.HIDDEN)

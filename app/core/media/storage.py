@@ -1,7 +1,7 @@
 """File stores: a folder, or a bucket of an S3-compatible service.
 
-Callers must validate the names. The main store contains the pictures that are served. Hidden pictures and all other
-files are in additional stores (`Area`). The additional stores are not served, and the cleanup of pictures skips them.
+Callers must validate the names. The main store contains the pictures that are served. All other files are in
+additional stores (`Area`). The additional stores are not served, and the cleanup of pictures skips them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, Self
+from typing import Any, BinaryIO, Protocol
 
 from flask import Flask, Response, current_app, send_file
 
@@ -35,8 +35,6 @@ class Area(StrEnum):
     EXPORTS = "exports"
     #: Records of erased users (tombstones). After a restore, the service uses these records to erase the users again.
     TOMBSTONES = "tombstones"
-    #: Hidden pictures, which are not served.
-    HIDDEN = "hidden"
 
 
 class Store(Protocol):
@@ -59,9 +57,6 @@ class Store(Protocol):
 
     def remove(self, name: str) -> None:
         """Remove the data. Do nothing if the name does not exist."""
-
-    def move(self, name: str, area: Self) -> None:
-        """Move the data to the store `area`. Do nothing if the name does not exist."""
 
     def names(self) -> Iterator[tuple[str, datetime]]:
         """Yield all names with the time at which they were stored.
@@ -138,14 +133,6 @@ class FolderStore:
         with _available():
             self._path(name).unlink(missing_ok=True)
 
-    def move(self, name: str, area: Self) -> None:
-        source, target = self._path(name), area._path(name)
-        with _available():
-            area._make_folder(target.parent)
-            with suppress(FileNotFoundError):
-                source.replace(target)
-                _fsync(target.parent)
-
     def names(self) -> Iterator[tuple[str, datetime]]:
         for path in self.root.glob("??/*"):
             with suppress(FileNotFoundError):  # another process has removed the file
@@ -200,12 +187,6 @@ class BucketStore:
 
     def remove(self, name: str) -> None:
         self._call("delete_object", Key=self.prefix + name)
-
-    def move(self, name: str, area: Self) -> None:
-        source = {"Bucket": self.bucket, "Key": self.prefix + name}
-        with suppress(NotFound):
-            self._call("copy_object", Key=area.prefix + name, CopySource=source)
-            self.remove(name)
 
     def names(self) -> Iterator[tuple[str, datetime]]:
         token: dict[str, str] = {}

@@ -57,10 +57,9 @@ def restore(source: Path) -> str:
     _pg_restore(to, "--no-owner", "--no-acl", "--exit-on-error", "--single-transaction", str(dump), password=password)
     upgrade()
     count = 0
-    for area, store in {None: pictures.store(), Area.HIDDEN: storage.area(Area.HIDDEN)}.items():
-        for path in (source / MEDIA / (area or ".")).glob("??/*"):
-            store.put(path.name, path.read_bytes(), pictures.CONTENT_TYPE)
-            count += 1
+    for path in (source / MEDIA).glob("??/*"):
+        pictures.store().put(path.name, path.read_bytes(), pictures.CONTENT_TYPE)
+        count += 1
     return f"Restored the database of revision {found[1]}, now at head, and {count} pictures."
 
 

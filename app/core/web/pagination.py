@@ -71,16 +71,6 @@ class Listing(Generic[T]):
 
 
 @dataclass(frozen=True)
-class KeysetListing(Listing[T]):
-    """A page of a list that is read with `?before=<id>`.
-
-    The attribute `before` is the value of `?before=` in a request for the next page, or None if there is no next page.
-    """
-
-    before: int | None
-
-
-@dataclass(frozen=True)
 class TruncatedRecord(Generic[T]):
     """A record with the first part of its child rows.
 
@@ -174,11 +164,6 @@ def headers(listing: Listing[T], request: Request) -> dict[str, str]:
     fields = {"X-Total-Count": str(listing.total)}
     if not page.is_paged:
         return fields
-    if isinstance(listing, KeysetListing):
-        if listing.before is not None:
-            address = _address(request, "page", "per_page", "before")
-            fields["Link"] = f'<{address}before={listing.before}&per_page={page.size}>; rel="next"'
-        return fields
     shown = len(listing.rows)
     if page.offset + shown < listing.total or (listing.total >= MAX_COUNTED and shown == page.size):
         address = _address(request, "page", "per_page")
@@ -190,7 +175,7 @@ def next_part(partial: TruncatedRecord[T], request: Request) -> dict[str, str]:
     """Return the `Link` header (RFC 8288) to the next part of a record. Return no header if the record is complete."""
     if partial.after is None:
         return {}
-    return {"Link": f'<{_address(request, "page", "per_page", "after")}after={partial.after}>; rel="next"'}
+    return {"Link": f'<{_address(request, "after")}after={partial.after}>; rel="next"'}
 
 
 def _address(request: Request, *names: str) -> str:

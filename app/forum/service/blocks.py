@@ -8,7 +8,6 @@ pseudonym belong to the same person.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TypedDict
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -16,74 +15,46 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core.database.session import db
 from app.core.errors import Conflict, NotFound
 from app.core.web.pagination import Listing, Page, paginate_rows
-from app.forum.models import ForumBlock
-from app.forum.service import posts
-from app.forum.service.posts import PostType
-from app.forum.service.reads.posts import author_name
+from app.forum.models import Block
+from app.forum.service.locks import lock
+from app.forum.service.reads import author_name
 from app.identity.models import User
 from app.identity.sessions import Caller
 
-BLOCK_NOT_FOUND = "Blokir tidak ditemukan."
-
-_KIND = sa.case((ForumBlock.use_pseudonym, "alias"), else_="name").label("kind")
+_KIND = sa.case((Block.use_pseudonym, "alias"), else_="name").label("kind")
 
 
-class Block(TypedDict):
-    """A block in a person's own list, with the name or pseudonym that the blocked post showed."""
-
-    id: int
-    kind: str
-    shown_as: str | None
-    created_at: datetime
-
-
-def block_author(kind: PostType, post_id: int, caller: Caller) -> None:
-    post = posts.get(kind, post_id)
+def block_author(post_id: int, caller: Caller, *, is_thread: bool) -> None:
+    post = lock(post_id, is_thread=is_thread)
     if post.user_id == caller.id:
         raise Conflict("Ini tulisan Anda sendiri.", code="own_post")
     if post.user_id is None:
         raise Conflict("Akun penulisnya sudah dihapus.", code="author_gone")
     shown_as = sa.select(author_name(sa.literal(post.use_pseudonym))).where(User.id == post.user_id).scalar_subquery()
     db.session.execute(
-        insert(ForumBlock)
+        insert(Block)
         .values(user_id=caller.id, blocked_id=post.user_id, use_pseudonym=post.use_pseudonym, shown_as=shown_as)
         .on_conflict_do_nothing(index_elements=["user_id", "blocked_id", "use_pseudonym"])
     )
 
 
-def unblock_author(kind: PostType, post_id: int, caller: Caller) -> None:
-    post = posts.get(kind, post_id)
-    db.session.execute(
-        sa.delete(ForumBlock).where(
-            ForumBlock.user_id == caller.id,
-            ForumBlock.blocked_id == post.user_id,
-            ForumBlock.use_pseudonym == post.use_pseudonym,
-        )
-    )
-
-
-def list_own(page: Page, caller: Caller) -> Listing[Block]:
+def list_own(page: Page, caller: Caller) -> Listing[sa.Row[int, str, str, datetime]]:
     """Return one page of the caller's blocks, newest first, without the ids of the blocked people."""
-    rows = sa.select(ForumBlock.id, _KIND, ForumBlock.shown_as, ForumBlock.created_at)
-    listing = paginate_rows(rows.where(ForumBlock.user_id == caller.id).order_by(ForumBlock.id.desc()), page)
-    return Listing([_record(*row) for row in listing.rows], listing.total, listing.page)
-
-
-def _record(id_: int, kind: str, shown_as: str | None, created_at: datetime) -> Block:
-    return {"id": id_, "kind": kind, "shown_as": shown_as, "created_at": created_at}
+    rows = sa.select(Block.id, _KIND, Block.shown_as, Block.created_at)
+    return paginate_rows(rows.where(Block.user_id == caller.id).order_by(Block.id.desc()), page)
 
 
 def delete_own(block_id: int, caller: Caller) -> None:
     """Delete one of the caller's blocks. This works even if the blocked post is deleted already."""
-    own = sa.delete(ForumBlock).where(ForumBlock.id == block_id, ForumBlock.user_id == caller.id)
-    if db.session.scalar(own.returning(ForumBlock.id)) is None:
-        raise NotFound(BLOCK_NOT_FOUND)
+    own = sa.delete(Block).where(Block.id == block_id, Block.user_id == caller.id)
+    if db.session.scalar(own.returning(Block.id)) is None:
+        raise NotFound("Blokir tidak ditemukan.")
 
 
-def exported(user_id: int) -> sa.Select[str, str | None, datetime]:
+def exported(user_id: int) -> sa.Select[str, str, datetime]:
     """Return the query of a person's blocks for the export of their data. The rows have no ids.
 
     The rows are sorted by kind and name. An order by time could show which pseudonym belongs to which name.
     """
-    blocks = sa.select(_KIND, ForumBlock.shown_as, ForumBlock.created_at).where(ForumBlock.user_id == user_id)
-    return blocks.order_by(_KIND, ForumBlock.shown_as)
+    blocks = sa.select(_KIND, Block.shown_as, Block.created_at).where(Block.user_id == user_id)
+    return blocks.order_by(_KIND, Block.shown_as)

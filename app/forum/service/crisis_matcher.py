@@ -59,11 +59,6 @@ NEGATIONS = frozenset({"tidak", "bukan", "belum", "jangan"})
 #: Twice in a row, this word means "perhaps", so the phrase counts: `jangan jangan ingin mati`.
 PERHAPS = "jangan"
 
-DEATH = "mati"
-
-#: Minimum characters of a phrase. Shorter phrases have too many meanings.
-MIN_PHRASE = 3
-
 #: Unicode categories of characters that are removed from texts: accents on letters, and invisible characters.
 UNSEEN = frozenset({"Mn", "Me", "Cf"})
 
@@ -112,11 +107,6 @@ def contains_phrase(phrases: Iterable[str], *texts: str) -> bool:
         if _is_in(words, by_first) or _is_in([word for word in words if word.plain not in LEFT_OUT], by_first):
             return True
     return False
-
-
-def is_too_general(phrase: str) -> bool:
-    """Return whether a plain phrase is too general: shorter than `MIN_PHRASE`, or `mati` alone."""
-    return len(phrase) < MIN_PHRASE or phrase == DEATH
 
 
 def _words(text: str) -> list[_Word]:

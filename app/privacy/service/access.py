@@ -26,7 +26,6 @@ REASONS = {
     AccessAction.PROFILE_READ: "Data akun Anda dibuka.",
     AccessAction.DELIVERIES_READ: "Daftar pengiriman kepada Anda dibuka, tanpa isinya.",
     AccessAction.NUMBER_FREED: "Nomor HP dilepas dari akun Anda.",
-    AccessAction.PSEUDONYM_LIFTED: "Nama samaran Anda dibuka oleh moderator.",
     AccessAction.HISTORY_READ: "Riwayat pengingat Anda dibuka dengan izin Anda.",
     AccessAction.REMINDERS_READ: "Pengingat Anda dibuka dengan izin Anda.",
     AccessAction.REMINDERS_CHANGED: "Pengingat Anda diubah dengan izin Anda.",

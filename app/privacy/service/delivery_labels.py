@@ -23,7 +23,6 @@ TITLES = {
     "broadcast": "Kabar baru",
     "moderation": "Moderasi forum",
     "post_moderated": "Kabar tentang tulisan Anda di forum",
-    "pseudonym_lifted": "Pemberitahuan tentang nama samaran",
     "push": "Notifikasi web",
 }
 OTHER_TITLE = "Pesan"

@@ -7,7 +7,7 @@ import { day, role, when } from "./words.js";
 const REPORTS = { users: "pengguna", admins: "administrator", "activity-logs": "aktivitas", domicile: "domisili" };
 const DECIDED = { keep: "membiarkan", hide: "menyembunyikan", delete: "menghapus" };
 const THINGS = {
-  user: "pengguna", admins: "administrator", users: "pengguna", forum_threads: "utas", forum_replies: "balasan", forum_case: "kasus",
+  user: "pengguna", admins: "administrator", users: "pengguna", post: "tulisan",
   articles: "artikel", videos: "video", videoplatform: "video", faskes: "fasilitas kesehatan", dokter: "dokter", komunitas: "komunitas",
   kategori: "kategori", roles: "peran", emergency: "nomor darurat", "province-config": "susunan beranda provinsi",
 };
@@ -21,10 +21,10 @@ function who({ subject, subject_name }) {
   return subject_name ?? thing(subject);
 }
 
-// Returns the kind and number of a subject such as `faskes/3` or `forum_threads:5`.
+// Returns the kind and number of a subject such as `faskes/3` or `post:5`.
 function thing(subject) {
   const parts = subject.split(/[/:]/);
-  const kind = subject.startsWith("admins/moderasi/frasa") ? "frasa" : THINGS[parts[0]] ?? parts[0];
+  const kind = THINGS[parts[0]] ?? parts[0];
   const id = parts.findLast((part) => /^\d+$/.test(part));
   return id ? `${kind} nomor ${id}` : `${kind} ${parts.slice(1).map(decodeURIComponent).join(" ")}`.trim();
 }
@@ -62,7 +62,6 @@ const ACTIONS = {
   number_freed: ["Nomor HP dilepas", (entry) => `melepas nomor HP ${who(entry)}${because(entry.details)}`],
   second_factor_removed: ["Verifikasi dua langkah dimatikan", (entry) => `mematikan verifikasi dua langkah ${who(entry)}${because(entry.details)}`],
   moderated: ["Keputusan moderasi", (entry) => `${DECIDED[entry.details.decision] ?? "memutuskan"} ${thing(entry.subject)}`],
-  pseudonym_lifted: ["Nama samaran dibuka", (entry) => `membuka nama samaran di ${thing(entry.subject)}${because(entry.details)}`],
   pseudonym_read: ["Nama samaran dilihat", (entry) => `melihat nama samaran ${who(entry)}`],
   nik_read: ["NIK dilihat", (entry) => `melihat NIK ${who(entry)}`],
   export: ["Laporan diunduh", exported],

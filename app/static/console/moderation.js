@@ -10,7 +10,6 @@ const LISTS = {
   banding: ["Banding", { banding: "true" }],
   dibiarkan: ["Dibiarkan", { state: "kept" }],
   disembunyikan: ["Disembunyikan", { state: "hidden" }],
-  dihapus: ["Dihapus", { state: "deleted" }],
 };
 
 // Instructions for a case in which a person may be in danger.
@@ -32,22 +31,24 @@ export async function show(view) {
   const box = listBox();
   put(view.place, element("nav", { class: "sub", "aria-label": "Kasus" }, links), box);
   const left = await fill(box, "/admins/moderasi", LISTS[wanted][1], {
-    row: (each) => aCase(each, view, () => left()),
+    row: (each) => aCase(each, () => left()),
     none: wanted === "menunggu" ? "Tidak ada kasus yang menunggu." : "Tidak ada kasus di sini.",
   });
   return undefined;
 }
 
-function aCase(each, view, decided) {
+function aCase(each, decided) {
   const node = element("article", { class: each.urgent && each.state === "open" ? "card urgent" : "card", tabindex: -1 });
-  const title = each.title ?? "Tulisan yang sudah dihapus penulisnya";
+  const { title } = each;
   const isUrgent = each.urgent && each.state === "open";
-  const picture = each.has_image ? pictureOf(each, title, view) : null;
+  const picture = each.image
+    ? element("img", { src: each.image, loading: "lazy", alt: `Gambar pada ${each.reply_id ? "balasan di utas" : "utas"} “${title}”` })
+    : null;
   put(node,
     element("h3", { class: isUrgent ? "bad" : null }, `${isUrgent ? "Mendesak: " : ""}${title}`),
     isUrgent ? element("ol", { class: "todo", "aria-label": "Yang perlu dilakukan" }, URGENT.map((text) => element("li", {}, text))) : null,
-    paragraph(each.content ?? ""), picture,
-    paragraph(joined([`Penulis: ${each.author_name ?? "tidak diketahui"}`, when(each.created_at), CASE_STATES[each.state]]), "soft"),
+    paragraph(each.content), picture,
+    paragraph(joined([`Penulis: ${each.author_name}`, when(each.created_at), CASE_STATES[each.state]]), "soft"),
     element("p", {}, element("a", { href: `#moderasi/utas-${each.thread_id}` }, `${each.reply_id ? "Balasan di utas" : "Utas"} nomor ${each.thread_id}`)),
     HIDDEN_BY[each.hidden_by] ? paragraph(`${HIDDEN_BY[each.hidden_by]}.`, "soft") : null,
     ...reported(each.reports),
@@ -68,7 +69,6 @@ function reported(reports) {
 }
 
 function decision(each, node, title, decided) {
-  if (each.state === "deleted" || each.content === null) return null;
   const choices = Object.entries(DECISIONS).map(([value, label]) => element("label", {},
     element("input", { type: "radio", name: "decision", value, required: true }), label));
   const asked = form("Putuskan", async ({ decision: chosen, reason }) => {
@@ -82,26 +82,9 @@ function decision(each, node, title, decided) {
   return element("details", {}, element("summary", {}, "Ubah keputusan"), asked);
 }
 
-// Fetches the picture by script, because an `<img>` sends no token. The blob address is revoked after decoding.
-function pictureOf(each, title, view) {
-  const waiting = paragraph("Memuat gambar…", "soft");
-  const load = async () => {
-    const url = URL.createObjectURL(await api("GET", `/admins/moderasi/${each.id}/gambar`));
-    const image = element("img", { src: url, alt: `Gambar pada ${each.reply_id ? "balasan di utas" : "utas"} “${title}”` });
-    await image.decode().finally(() => URL.revokeObjectURL(url));
-    waiting.replaceWith(image);
-  };
-  pictures = pictures.then(() => (view.isOpen() ? load() : undefined)).catch(() => {
-    waiting.textContent = "Gambar tidak dapat ditampilkan.";
-  });
-  return waiting;
-}
-
-let pictures = Promise.resolve(); // loads one picture at a time
-
 // Shows the public thread, so that a moderator can judge a reply.
 async function showThread(view, id) {
-  const thread = await api("GET", `/forum/threads/${id}?per_page=50&page=1`);
+  const thread = await api("GET", `/forum/threads/${id}`);
   if (!view.isOpen()) return;
   const post = (each) => element("div", { class: "line" },
     paragraph(each.content ?? "(dihapus)"), paragraph(joined([each.author?.name, when(each.created_at)]), "soft"),

@@ -28,8 +28,8 @@ export const joined = (parts) => parts.filter(Boolean).join(", ");
 export const ROLES = { pasien: "pasien", pendamping: "pendamping", admin: "administrator", superadmin: "administrator utama" };
 export const role = (name) => ROLES[name] ?? name;
 
-export const CASE_STATES = { open: "Menunggu keputusan", kept: "Dibiarkan", hidden: "Disembunyikan", deleted: "Dihapus" };
-export const DECISIONS = { keep: "Biarkan", hide: "Sembunyikan", delete: "Hapus" };
+export const CASE_STATES = { open: "Menunggu keputusan", kept: "Dibiarkan", hidden: "Disembunyikan" };
+export const DECISIONS = { keep: "Biarkan", hide: "Sembunyikan" };
 export const HIDDEN_BY = { reports: "Disembunyikan karena beberapa laporan", moderator: "Disembunyikan oleh moderator" };
 export const REPORT_REASONS = {
   misinformation: "informasi keliru", spam: "iklan atau spam", hate: "kebencian", privacy: "data pribadi",

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 
@@ -202,29 +203,25 @@ def test_files_in_the_exports_area_are_not_served_as_pictures(site: Flask, clien
     assert list(room.names()) == []
 
 
-def test_a_hidden_picture_returns_404_until_it_is_shown_again(site: Flask, client: FlaskClient) -> None:
+def test_a_copy_has_a_new_address_and_is_removed_by_a_rollback(site: Flask, client: FlaskClient) -> None:
     name = saved()
     with unit_of_work():
-        pictures.hide(name)
-        assert name in stored(site)
-    assert client.get(pictures.url(name), headers={"If-None-Match": f'"{name}"'}).status_code == 404
-    assert name not in stored(site)
-    whole = pictures.get(name)
-    for change, status in ((pictures.hide, 404), (pictures.show, 200), (pictures.show, 200)):
-        with unit_of_work():
-            change(name)
-            change(None)
-        assert client.get(pictures.url(name), buffered=True).status_code == status
-    assert pictures.get(name) == whole
+        copied = pictures.copy(name)
+    assert copied != name
+    assert pictures.get(copied) == pictures.get(name)
+    before = stored(site)
+    with suppress(ZeroDivisionError), unit_of_work():
+        pictures.copy(name)
+        raise ZeroDivisionError
+    assert stored(site) == before
 
 
-def test_a_hidden_picture_can_be_discarded(site: Flask) -> None:
+def test_a_deleted_picture_is_404_also_for_a_client_that_has_it(site: Flask, client: FlaskClient) -> None:
     name = saved()
-    with unit_of_work():
-        pictures.hide(name)
     with unit_of_work():
         pictures.discard(name)
-    assert name not in stored(site) | {hidden for hidden, _ in pictures.hidden().names()}
+        assert name in stored(site)
+    assert client.get(pictures.url(name), headers={"If-None-Match": f'"{name}"'}).status_code == 404
 
 
 def test_a_full_disk_raises_unavailable_and_leaves_no_file(folder: Flask, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from rq.registry import FailedJobRegistry, StartedJobRegistry
 
 from app.core.jobs import queue
 from app.core.jobs.schedule import HEARTBEAT, HEARTBEAT_TTL_S
-from app.forum.jobs import place_pictures
+from app.identity.jobs import sweep_pictures
 from app.notifications.models import Channel
 from app.providers.http import Http, ProviderError
 from dev.simulators import Server
@@ -80,7 +80,7 @@ def test_the_age_of_the_last_scheduler_tick_is_exported(client: Client) -> None:
 def test_jobs_are_counted_and_reading_the_counts_moves_no_job(committed: Flask) -> None:
     client = Client(committed)
     redis = queue.connection()
-    queue.enqueue_now(place_pictures)
+    queue.enqueue_now(sweep_pictures)
     # Add a job that seems abandoned to the registry of started jobs. If the metrics let RQ count the jobs of this
     # registry, RQ would enqueue the abandoned job again.
     redis.zadd(StartedJobRegistry("urgent", redis).key, {"abandoned:execution": 1})

@@ -17,8 +17,8 @@ from app.core.database.session import db
 from app.core.web import idempotency
 from app.core.web.blueprint import api
 from app.core.web.idempotency import IdempotencyKey
-from app.forum.models import ForumThread
-from app.forum.service import threads
+from app.forum.models import Post
+from app.forum.service import posts
 from tests.core.media.samples import plain
 from tests.forum.posts import category_id
 from tests.helpers.client import Client, assert_error
@@ -39,7 +39,7 @@ def reply_to(client: Client, thread_id: int) -> TestResponse:
 
 
 def count() -> int:
-    return db.session.scalar(sa.select(sa.func.count()).select_from(ForumThread)) or 0
+    return db.session.scalar(sa.select(sa.func.count()).select_from(Post)) or 0
 
 
 def test_a_retry_gets_the_first_response_and_creates_nothing(siti: Client) -> None:
@@ -188,14 +188,14 @@ def test_a_hundred_concurrent_creates_with_the_same_key_create_one_row(scene: Sc
     responses = [scene.send(create(siti)) if response.status == 503 else response for response in responses]
     assert [response.status for response in responses] == [201] * 100
     assert len({response.body["id"] for response in responses}) == 1
-    assert scene.sql("SELECT count(*) FROM forum_threads") == 1
+    assert scene.sql("SELECT count(*) FROM posts") == 1
 
 
 def test_when_one_of_two_concurrent_creates_fails_the_other_creates_the_row(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     siti, crashes = scene.person(), iter([True])
-    whole = threads.create
+    whole = posts.create_thread
 
     def crash_once(*args: object, **values: object) -> object:
         created = whole(*args, **values)  # type: ignore[arg-type]
@@ -203,10 +203,10 @@ def test_when_one_of_two_concurrent_creates_fails_the_other_creates_the_row(
             raise RuntimeError("the first one crashes")
         return created
 
-    monkeypatch.setattr(threads, "create", crash_once)
+    monkeypatch.setattr(posts, "create_thread", crash_once)
     monkeypatch.setitem(scene.app.config, "PROPAGATE_EXCEPTIONS", False)
     assert statuses(scene.meet([create(siti), create(siti)])) == [201, 500]
-    assert scene.sql("SELECT count(*) FROM forum_threads") == 1
+    assert scene.sql("SELECT count(*) FROM posts") == 1
 
 
 def test_a_retry_after_a_crash_after_the_commit_gets_the_created_row(
@@ -219,5 +219,5 @@ def test_a_retry_after_a_crash_after_the_commit_gets_the_created_row(
         assert scene.send(create(siti)).status == 500
     again = scene.send(create(siti))
     assert again.status == 201
-    assert scene.sql("SELECT id FROM forum_threads") == again.body["id"]
-    assert scene.sql("SELECT count(*) FROM forum_threads") == 1
+    assert scene.sql("SELECT id FROM posts") == again.body["id"]
+    assert scene.sql("SELECT count(*) FROM posts") == 1

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from app.articles.models import Article
 from app.core.database.session import db
 from app.dokter.models import Dokter
-from app.forum.models import ForumReply, ForumThread
+from app.forum.models import Post
 from app.identity.models import User
 from app.komunitas.models import Komunitas
 from tests.forum.posts import category_id
@@ -28,10 +28,10 @@ HTML = f"<table><tbody><tr><td><p>{'isi ' * 485}<strong>tebal {LINK}</strong></p
 def fill_forum() -> None:
     author = make_user().id
     thread = {"user_id": author, "category_id": category_id(), "title": "Judul", "content": LONG}
-    ids = list(db.session.scalars(sa.insert(ForumThread).returning(ForumThread.id), [{**thread} for _ in range(101)]))
+    ids = list(db.session.scalars(sa.insert(Post).returning(Post.id), [{**thread} for _ in range(101)]))
     db.session.execute(
-        sa.insert(ForumReply),
-        [{"thread_id": ids[0], "user_id": author, "content": LONG, "depth": 1} for _ in range(101)],
+        sa.insert(Post),
+        [{"root_id": ids[0], "user_id": author, "content": LONG, "depth": 1} for _ in range(101)],
     )
 
 
@@ -58,7 +58,7 @@ def test_a_public_list_without_a_page_has_100_rows_and_cuts_long_texts(client: C
 def test_the_lists_of_a_person_and_of_moderators_have_100_rows_and_cut_long_texts(client: Client) -> None:
     fill_forum()
     author = client.as_(
-        db.session.scalars(sa.select(User).distinct().join(ForumReply, ForumReply.user_id == User.id)).unique().one()
+        db.session.scalars(sa.select(User).distinct().join(Post, Post.user_id == User.id)).unique().one()
     )
     replies = author.get("/forum/replies?mine=true").json
     assert (len(replies), {len(row["content"]) for row in replies}) == (100, {2000})
