@@ -83,14 +83,6 @@ def invitation_is_taken_while_it_is_taken_back(scene: Scene) -> Script:
     assert links_of(scene, patient) == (taken.status == 201)
 
 
-@encounter(200, 201, 404, 409)
-def invitation_is_taken_while_the_patient_is_deleted(scene: Scene) -> Script:
-    patient, caregiver = scene.person(RoleName.ADMIN, RoleName.PASIEN), scene.person(RoleName.PENDAMPING)
-    code = invite(scene, patient)
-    yield [caregiver.post("/caregiver/invitations", code=code), remove(scene.admin(), patient)]
-    assert links_of(scene, patient) == 0
-
-
 # --- caregivers who act for a patient ---
 
 
@@ -118,22 +110,6 @@ def scope_is_taken_back_while_it_is_used(scene: Scene) -> Script:
     ]
     assert scene.send(manage(caregiver, patient)).status == 404
     assert scene.send(caregiver.get(f"/caregiver/patients/{patient.id}/kepatuhan")).status == 404
-
-
-@encounter(200, 201, 401, 404, 409)
-def patient_is_deleted_while_somebody_acts_in_their_place(scene: Scene) -> Script:
-    patient, caregiver = couple(scene, leaving="patient")
-    look = caregiver.get(f"/pengingat/riwayat?patient_id={patient.id}")
-    yield [manage(caregiver, patient), look, remove(scene.admin(), patient)]
-    assert scene.sql("SELECT count(*) FROM reminders WHERE user_id = :id", id=patient.id) == 0
-
-
-@encounter(200, 201, 401, 404, 409)
-def caregiver_is_deleted_while_they_act(scene: Scene) -> Script:
-    patient, caregiver = couple(scene, leaving="caregiver")
-    look = caregiver.get(f"/caregiver/patients/{patient.id}/riwayat")
-    yield [manage(caregiver, patient), look, remove(scene.admin(), caregiver)]
-    assert links_of(scene, caregiver) == 0
 
 
 @encounter(200, 201)

@@ -114,26 +114,6 @@ def a_late_answer_meets_the_clocks(scene: Scene) -> Script:
     assert alerts_to(scene, caregiver) <= 2
 
 
-@encounter(200)
-def alerts_meet_delete_of_the_caregiver(scene: Scene) -> Script:
-    admin, patient = scene.admin(), scene.person()
-    leaving = scene.person(RoleName.PENDAMPING, RoleName.ADMIN)
-    missed(scene, patient, leaving)
-    yield [MISS, TELL_CAREGIVERS, remove(admin, leaving), TELL_CAREGIVERS]
-    clocks(scene)
-    assert alerts_to(scene, leaving) == 0
-
-
-@encounter(200)
-def alerts_meet_delete_of_the_patient(scene: Scene) -> Script:
-    admin, caregiver = scene.admin(), scene.person(RoleName.PENDAMPING)
-    leaving = scene.person(RoleName.PASIEN, RoleName.ADMIN)
-    missed(scene, leaving, caregiver)
-    yield [MISS, TELL_CAREGIVERS, remove(admin, leaving), TELL_CAREGIVERS]
-    clocks(scene)
-    assert left_of(scene, leaving) == 0
-
-
 # --- answers that are undone ---
 
 

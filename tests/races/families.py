@@ -19,7 +19,7 @@ from app.notifications.models import Inbound, InboundKind
 from app.pengingat.ledger.tokens import hash_of
 from app.personal_data import jobs
 from tests.races.care import manage, owners, word
-from tests.races.leaving import check_nothing_is_left, erase, leave
+from tests.races.leaving import check_nothing_is_left, leave
 from tests.races.meeting import NOBODY, Call, Job, Person, Response, Scene, Script, encounter, statuses
 from tests.races.people import registration, remove, role_id
 from tests.races.reminders import fall_due
@@ -236,24 +236,6 @@ def undelete_meets_the_erasure(scene: Scene) -> Script:
     scene.change("DELETE FROM users WHERE id = :id", id=dependent.id)
 
 
-@encounter(200, 401, 404, 409)
-def erasure_of_a_dependent_meets_delete_of_the_caregiver(scene: Scene) -> Script:
-    caregiver, dependents = family(scene, 2, RoleName.ADMIN)
-    for dependent in dependents:
-        scene.new(manage(caregiver, dependent))
-        scene.send(delete(caregiver, dependent))
-    due, other = dependents
-    scene.change("UPDATE users SET erasure_due_at = now() WHERE id = :id", id=due.id)
-    _, removed, undeleted = yield [erase(due), remove(scene.admin(), caregiver), undelete(caregiver, other)]
-    assert (removed.status == 200) is (undeleted.status != 200)
-    check_erased(scene, due)
-    if removed.status == 200:
-        check_erased(scene, other)
-        check_nothing_is_left(scene, caregiver)
-    else:
-        check_managed(scene, caregiver, other)
-
-
 # --- the caregiver's own account ------------------------------------------------------------------------------------
 
 
@@ -275,14 +257,6 @@ def caregiver_leaves_while_they_undelete_a_dependent(scene: Scene) -> Script:
     scene.send(delete(caregiver, dependent))
     undeleted, left = yield [undelete(caregiver, dependent), leave(caregiver)]
     assert (undeleted.status, left.status) in ((200, 409), (401, 202))
-
-
-@encounter(200, 201, 401, 404, 409)
-def caregiver_is_deleted_while_they_create_a_dependent(scene: Scene) -> Script:
-    caregiver, _ = family(scene, 0, RoleName.ADMIN)
-    made, removed = yield [keep(caregiver), remove(scene.admin(), caregiver)]
-    assert (made.status, removed.status) in ((201, 409), (401, 200), (409, 200))
-    assert present(scene, caregiver) == (made.status == 201)
 
 
 @encounter(200, 201, 403, 409)

@@ -263,14 +263,6 @@ def link_is_made_while_it_is_deleted(scene: Scene) -> Script:
     assert scene.sql("SELECT count(*) FROM caregiver_links WHERE patient_id = :id", id=patient.id) == 0
 
 
-@encounter(200, 201, 401, 404)
-def link_is_made_while_a_side_is_deleted(scene: Scene) -> Script:
-    a, leaving = scene.admin(), scene.person(RoleName.ADMIN, RoleName.PASIEN)
-    caregiver = scene.person(RoleName.PENDAMPING)
-    yield [caregiver.post("/caregiver/patients", patient_id=leaving.id), remove(a, leaving)]
-    assert scene.sql("SELECT count(*) FROM caregiver_links WHERE patient_id = :id", id=leaving.id) == 0
-
-
 @encounter(200, 401, 404)
 def two_link_one_another(scene: Scene) -> Script:
     """Two people care for each other. At the same moment, each deletes the link to the other."""
