@@ -80,17 +80,21 @@ class Player:
         now = self.ledger.now
         coming = [time.due.at for time in self.ledger.times() if time.state == "pending" and time.due.at > now]
         until = min(coming, default=now + DAY) + minutes * MINUTE
-        if now < until < now + DAY:
-            self.pass_time((until - now) // MINUTE, works=works)
+        if now + MINUTE < until < now + DAY:
+            self.pass_time((until - now) // MINUTE - 1, works=works)
+            self.pass_time(1, works=works)
 
     def change_the_providers(self, mood: str) -> None:
         providers = self.service.providers
         providers.mood = mood if providers.mood == "up" else "up"
         self.log.append(f"  providers: {providers.mood}")
 
-    def _stops(self) -> list[datetime]:
-        bells = [bell.at for time, bell in self.ledger.bells() if time.state == "pending"]
-        return bells + [time.over_at for time in self.ledger.times() if time.state == "pending"]
+    def _stops(self) -> set[datetime]:
+        """Return when something happens. Also return a minute before, when a message would be too early."""
+        pending = [time for time in self.ledger.times() if time.state == "pending"]
+        moments = {bell.at for time in pending for bell in time.bells}
+        later = {bell.at for time in pending for bell in time.bells if bell.kind != "first"}
+        return moments | {at - MINUTE for at in later} | {time.over_at for time in pending}
 
     def _move(self, now: datetime) -> None:
         self.ledger.now = now
