@@ -50,6 +50,7 @@ class Sequence:
 
     def __init__(self, player: AnsweringPlayer, seed: int) -> None:
         self.player, self.draw = player, random.Random(seed)
+        random.seed(seed)  # for the jitter of the service's retries
         for kind in self.draw.sample(KINDS, 3):
             player.create(kind)
 
