@@ -82,13 +82,18 @@ def test_nginx_serves_no_picture_of_a_hidden_post(site: DeployedStack, committed
 
     form = {"category_id": "1", "title": "Menu", "content": "Apa?"}
     thread = site.call("POST", "/forum/threads", token("siti"), data=form, files={"image": ("a.jpg", plain())}).json()
-    admin = token("rina")
-    statuses = []
+    admin, path = token("rina"), f"/forum/threads/{thread['id']}"
+    assert site.call("POST", f"{path}/lapor", admin, json={"reason": "spam"}).status_code == 201
+    ((case_id,),) = ([case["id"]] for case in site.call("GET", "/admins/moderasi", admin).json())
+    shown = []
     for decision in ("keep", "hide", "keep"):
-        data = {"thread_id": thread["id"], "decision": decision, "reason": "Iklan obat."}
-        assert site.call("POST", "/admins/moderasi", admin, json=data).ok
-        statuses.append(site.call("GET", f"/..{thread['image']}").status_code)
-    assert statuses == [200, 404, 200]
+        data = {"decision": decision, "reason": "Iklan obat."}
+        assert site.call("PUT", f"/admins/moderasi/{case_id}", admin, json=data).ok
+        now = site.call("GET", path, admin).json()["image"]
+        shown.append(
+            [now and site.call("GET", f"/..{now}").status_code, site.call("GET", f"/..{thread['image']}").status_code]
+        )
+    assert shown == [[200, 200], [None, 404], [200, 404]]
 
 
 def is_held(connection: ssl.SSLSocket) -> bool:

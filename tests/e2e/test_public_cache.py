@@ -229,9 +229,15 @@ def test_a_hidden_post_is_removed_from_all_cached_responses(site: DeployedStack,
         f"/forum/threads/{thread['id']}",
     ]
     assert all(MARKER in site.call("GET", path).text for path in paths)
-    hide = {"thread_id": thread["id"], "decision": "hide", "reason": "Iklan."}
-    # The author's account is new, so the thread already has a moderation case.
-    assert site.call("POST", "/admins/moderasi", tokens["admin"], json=hide).status_code == 200
+    report = site.call("POST", f"{paths[-1]}/lapor", tokens["pendamping"], json={"reason": "spam"})
+    assert report.status_code == 201
+    (case,) = (
+        each
+        for each in site.call("GET", "/admins/moderasi", tokens["admin"]).json()
+        if each["thread_id"] == thread["id"]
+    )
+    hide = {"decision": "hide", "reason": "Iklan."}
+    assert site.call("PUT", f"/admins/moderasi/{case['id']}", tokens["admin"], json=hide).status_code == 200
     for path in paths:
         assert MARKER not in site.call("GET", path, tokens["pendamping"]).text
     for path in paths:

@@ -103,11 +103,3 @@ def people_are_looked_at_while_one_is_deleted(scene: Scene) -> Script:
         remove(a, leaving),
     ]
     assert scene.sql("SELECT count(*) FROM access_log WHERE user_id = :id", id=leaving.id) == 0
-
-
-@encounter(200)
-def one_person_is_listed_by_many(scene: Scene) -> Script:
-    seen, admins = scene.person(), [scene.admin() for _ in range(4)]
-    yield [each.get("/admins/users") for each in admins]
-    query = "SELECT count(*) FROM access_log WHERE user_id = :id AND action = 'listed'"
-    assert scene.sql(query, id=seen.id) == 1

@@ -68,7 +68,7 @@ def test_a_body_that_is_not_an_object_gets_one_error_for_the_whole_body(client: 
 
 def test_query_errors_are_reported_like_body_errors(client: Client) -> None:
     message, errors = told(client.get("/forum/threads?page=0&per_page=1000&saved=mungkin"))
-    assert message == "Page harus dari 1 sampai 1000000."
+    assert message == "Nomor halaman harus dari 1 sampai 1000000."
     assert errors == {
         "page": ["harus dari 1 sampai 1000000."],
         "per_page": ["harus dari 1 sampai 100."],
