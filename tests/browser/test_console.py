@@ -167,7 +167,7 @@ def test_a_report_is_downloaded(console: Page, title: str, report_name: str, for
     open_tab(console, "Laporan")
     with console.expect_download() as download:
         console.get_by_role("button", name=f"{title} sebagai {format_}").click()
-    assert re.fullmatch(rf"{report_name}_[\d-]+_[\d-]+\.{format_.lower()}", download.value.suggested_filename)
+    assert download.value.suggested_filename == f"{report_name}.{format_.lower()}"
     assert Path(download.value.path()).stat().st_size > 100
     expect(console.get_by_role("status")).to_contain_text("Laporan diunduh")
     open_tab(console, "Catatan")
@@ -382,7 +382,7 @@ def test_a_case_can_be_decided_with_the_keyboard_only(console: Page) -> None:
     appeal = console.request.post(f"/api/forum/threads/{thread}/banding", data={"note": "Teh biasa."}, headers=siti)
     assert appeal.ok, appeal.text()
     open_tab(console, "Catatan")
-    expect(console.get_by_text(f"admin menyembunyikan utas nomor {thread}.")).to_be_visible()
+    expect(console.get_by_text(f"admin menyembunyikan tulisan nomor {thread}.")).to_be_visible()
     open_tab(console, "Hari ini")
     console.get_by_role("link", name="Periksa banding").click()
     expect(case).to_contain_text("Banding penulis: Teh biasa.")

@@ -5,7 +5,7 @@ import { fill, listBox } from "./pages.js";
 import { day, role, when } from "./words.js";
 
 const REPORTS = { users: "pengguna", admins: "administrator", "activity-logs": "aktivitas", domicile: "domisili" };
-const DECIDED = { keep: "membiarkan", hide: "menyembunyikan", delete: "menghapus" };
+const DECIDED = { keep: "membiarkan", hide: "menyembunyikan" };
 const THINGS = {
   user: "pengguna", admins: "administrator", users: "pengguna", post: "tulisan",
   articles: "artikel", videos: "video", videoplatform: "video", faskes: "fasilitas kesehatan", dokter: "dokter", komunitas: "komunitas",
