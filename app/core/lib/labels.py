@@ -37,9 +37,7 @@ LABELS = {
     "quiet_hours.start": "Jam mulai",
     "quiet_hours.end": "Jam akhir",
     "broadcasts": "Siaran",
-    "service": "Persetujuan layanan",
     "health_data": "Persetujuan data kesehatan",
-    "caregivers": "Persetujuan untuk pendamping",
     "consents": "Persetujuan",
     # fields of articles, videos, doctors, facilities and the forum
     "title": "Judul",
@@ -51,8 +49,6 @@ LABELS = {
     "kategori_id": "Kategori",
     "use_pseudonym": "Pilihan nama samaran",
     "parent_id": "Balasan yang dijawab",
-    "thread_id": "Utas",
-    "reply_id": "Balasan",
     "reason": "Alasan",
     "decision": "Keputusan",
     "video_id": "Id video",
@@ -95,7 +91,6 @@ LABELS = {
     # fields and query parameters of lists and of the administration
     "page": "Nomor halaman",
     "per_page": "Jumlah per halaman",
-    "before": "Batas daftar",
     "after": "Batas daftar",
     "date": "Tanggal",
     "is_editable": "Pilihan dapat diubah",

@@ -121,18 +121,15 @@ def delete_of_user(user_id: int, blueprint: str) -> None:
     db.session.execute(sa.delete(IdempotencyKey).where(*theirs).execution_options(synchronize_session=False))
 
 
-def clear(endpoint: str, record_id: int | None = None) -> None:
-    """Clear the stored responses of an endpoint, or only those with the record that has this id.
+def clear(endpoint: str, record_id: int) -> None:
+    """Clear the stored responses of an endpoint with the record that has this id.
 
     The keys remain, so a repeated request still creates nothing.
     """
-    conditions = [IdempotencyKey.endpoint == endpoint]
-    if record_id is not None:
-        body = sa.cast(sa.func.convert_from(IdempotencyKey.body, "UTF8"), JSONB)
-        conditions.append(body["id"] == sa.cast(record_id, JSONB))
+    body = sa.cast(sa.func.convert_from(IdempotencyKey.body, "UTF8"), JSONB)
     db.session.execute(
         sa.update(IdempotencyKey)
-        .where(*conditions)
+        .where(IdempotencyKey.endpoint == endpoint, body["id"] == sa.cast(record_id, JSONB))
         .values(status=None, body=None)
         .execution_options(synchronize_session=False)
     )
