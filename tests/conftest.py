@@ -29,6 +29,7 @@ pytest_plugins = [
     "tests.helpers.migrations",
     "tests.helpers.simulated",
     "tests.helpers.controlled",
+    "tests.helpers.full_redis",
 ]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from redis import Redis
 
 from app.core.jobs.redis import WEB, connect
 from app.core.lib import local_time
@@ -64,13 +65,12 @@ class TestCreateUserLog:
             assert_error(client.post("/log/user-log", RECORD), 503, "service_unavailable")
         assert waiting() == 0
 
-    def test_while_redis_refuses_writes_a_record_is_503(self, client: Client, app: Flask) -> None:
-        redis = app.extensions["redis"]
-        redis.config_set("maxmemory", "1")
-        try:
+    def test_while_redis_refuses_writes_a_record_is_503(
+        self, client: Client, app: Flask, monkeypatch: pytest.MonkeyPatch, full_redis: Redis
+    ) -> None:
+        with monkeypatch.context() as patch:
+            patch.setitem(app.extensions, "redis", full_redis)
             assert_error(client.post("/log/user-log", RECORD), 503, "service_unavailable")
-        finally:
-            redis.config_set("maxmemory", "0")
         assert waiting() == 0
 
     def test_above_the_maximum_of_waiting_records_a_record_is_503(

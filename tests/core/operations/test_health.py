@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from flask import Flask
 from redis import Redis
-from redis.backoff import ExponentialBackoff
-from redis.retry import Retry
 
 from app.core.version import VERSION
-from dev.servers import valkey_server
-from dev.stack.processes import free_port
 from tests.helpers.client import Client
 
 
@@ -39,21 +32,6 @@ def test_an_unreachable_queue_makes_the_service_unready(
     assert response.headers["Retry-After"]
     assert response.json["checks"]["queue"] == "ConnectionError"
     assert response.json["checks"]["database"] == "ok"
-
-
-@pytest.fixture
-def full_redis(tmp_path: Path) -> Iterator[Redis]:
-    """Yield a Redis that answers reads and refuses writes."""
-    port = free_port()
-    options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path), "--maxmemory", "1"]
-    with subprocess.Popen([valkey_server(), *options], stdout=subprocess.DEVNULL) as process:
-        redis = Redis(port=port, retry=Retry(ExponentialBackoff(), 10))
-        try:
-            redis.ping()
-            yield redis
-        finally:
-            process.terminate()
-            redis.close()
 
 
 def test_a_queue_that_refuses_writes_makes_the_service_unready(

@@ -1,0 +1,30 @@
+"""A Redis server that is full. It is one server for each test, because all test processes share the other one."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from redis import Redis
+from redis.backoff import ExponentialBackoff
+from redis.retry import Retry
+
+from dev.servers import valkey_server
+from dev.stack.processes import free_port
+
+
+@pytest.fixture
+def full_redis(tmp_path: Path) -> Iterator[Redis]:
+    """Yield a Redis that answers reads and refuses writes."""
+    port = free_port()
+    options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path), "--maxmemory", "1"]
+    with subprocess.Popen([valkey_server(), *options], stdout=subprocess.DEVNULL) as process:
+        redis = Redis(port=port, retry=Retry(ExponentialBackoff(), 10))
+        try:
+            redis.ping()
+            yield redis
+        finally:
+            process.terminate()
+            redis.close()
