@@ -41,7 +41,7 @@ from app.notifications.senders import sender_status
 from app.pengingat import jobs as pengingat
 from app.pengingat.caregiving import alerts
 from app.pengingat.ledger import missed, stock, upcoming
-from app.pengingat.outgoing import presend_checks, render, texts
+from app.pengingat.outgoing import presend_checks, render
 from app.personal_data import jobs as personal_data
 from app.privacy import jobs as privacy
 from app.push import transport as push
@@ -109,8 +109,7 @@ RENDER: Mapping[str, Renderer] = {
     ),
 }
 
-#: Functions for sending deliveries: transports, renderers, checks before sending, and throttles of the queues. The
-#: functions in `merge` combine several deliveries into one message.
+#: Functions for sending deliveries: transports, renderers, checks before sending, and throttles of the queues.
 ROUTING = drain.Routing(
     transports={
         Channel.MESSAGING: messaging.send,
@@ -122,7 +121,6 @@ ROUTING = drain.Routing(
         broadcasts.KIND: broadcast_checks.check_recipient,
         upcoming.KIND: presend_checks.check,
     },
-    merge={upcoming.KIND: texts.merge},
     throttles={URGENT: sender_status.may_send, BULK: broadcast_checks.take_slot},
     on_recalled=missed.record_undelivered,
 )

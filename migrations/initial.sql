@@ -1563,8 +1563,6 @@ CREATE INDEX ix_data_exports_waiting ON data_exports USING btree (next_try_at) W
 
 CREATE INDEX ix_deliveries_about ON deliveries USING btree (about_type, about_id) WHERE ((state = ANY (ARRAY['pending'::text, 'claimed'::text])) AND (about_id IS NOT NULL));
 
-CREATE INDEX ix_deliveries_beside ON deliveries USING btree (user_id, due_at) WHERE ((state = ANY (ARRAY['pending'::text, 'claimed'::text])) AND (channel = 'messaging'::text) AND (occurrence_id IS NOT NULL));
-
 CREATE INDEX ix_deliveries_created_at ON deliveries USING btree (created_at);
 
 CREATE INDEX ix_deliveries_occurrence_id ON deliveries USING btree (occurrence_id) WHERE (occurrence_id IS NOT NULL);

@@ -171,15 +171,6 @@ class Delivery(Base, Created):
             "about_id",
             postgresql_where=sa.text("state IN ('pending', 'claimed') AND about_id IS NOT NULL"),
         ),
-        # `delivery.groups` finds the reminders of one message with this index.
-        sa.Index(
-            "ix_deliveries_beside",
-            "user_id",
-            "due_at",
-            postgresql_where=sa.text(
-                "state IN ('pending', 'claimed') AND channel = 'messaging' AND occurrence_id IS NOT NULL"
-            ),
-        ),
         # Messages to a number without an account. The export and the erasure of personal data find them by number.
         sa.Index("ix_deliveries_target", "target", postgresql_where=sa.text("user_id IS NULL")),
         sa.Index("ix_deliveries_created_at", "created_at"),

@@ -29,7 +29,7 @@ from dev.simulators import Server
 from tests.helpers.apps import config_for_tests
 from tests.helpers.factories import make_user
 from tests.notifications.deliveries import ready
-from tests.pengingat.groups.medicines import medicine
+from tests.pengingat.medicines import medicine
 
 FIRST = "Halo Siti, waktunya minum"
 AGAIN = "Halo Siti, kami ingatkan sekali lagi, waktunya minum"

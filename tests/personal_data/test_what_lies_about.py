@@ -24,7 +24,7 @@ from tests.forum.posts import category_id, write_reply, write_thread
 from tests.helpers.apps import config_for_tests
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
-from tests.pengingat.groups.medicines import medicine
+from tests.pengingat.medicines import medicine
 from tests.personal_data.traces import found
 
 #: Personal texts, with the tables that may contain each of them.

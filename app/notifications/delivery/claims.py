@@ -7,20 +7,18 @@ is sent alone, because the attempt to send it may have killed the worker.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 import sqlalchemy as sa
 
 from app.core.database import db_time
 from app.core.database.session import db, unit_of_work
 from app.identity.notification_settings import DeliveryPreferences, delivery_preferences_of
-from app.notifications.delivery import groups
 from app.notifications.delivery.sealing import Words
 from app.notifications.delivery.settlements import MAX_RETRY_S, Claim, of_claim, token
-from app.notifications.models import About, Channel, DeliveryState, deliveries
+from app.notifications.models import About, DeliveryState, deliveries
 
 #: Duration of a lease in seconds. A lease is longer than the time limit of any call to a provider. After a worker has
 #: died, its deliveries wait until the lease expires.
@@ -28,14 +26,13 @@ LEASE_S = 30
 #: Minimum number of seconds that the lease still lasts when a call to a provider starts. The number is more than twice
 #: the longest time limit of such a call.
 CALL_S = 20
-#: If this number of workers have died while they sent a delivery, the delivery is sent in a separate message. From this
-#: number on, each death doubles the duration of the delivery's lease.
+#: From this number of workers that died while they sent a delivery, each death doubles the duration of its lease.
 POISON_CRASHES = 3
 
 
 @dataclass
 class Claimed(Claim):
-    """A delivery that only this worker may send now. `others` are deliveries for the same message, see `groups`."""
+    """A delivery that only this worker may send now."""
 
     dedupe_key: str
     queue: str
@@ -57,21 +54,12 @@ class Claimed(Claim):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.others: tuple[Claimed, ...] = ()
         #: The text or the push fields to send, see `rendering`.
         self.words: Words = {}
 
     @property
     def about(self) -> About | None:
         return None if self.about_type is None or self.about_id is None else About(self.about_type, self.about_id)
-
-    @property
-    def together(self) -> list[Claimed]:
-        """Return the deliveries whose texts the message contains.
-
-        Deliveries that were cancelled, have no text any more, or are too long for one message are not included.
-        """
-        return [each for each in (self, *self.others) if each.id in self.ids]
 
 
 class UndeliverableError(Exception):
@@ -108,7 +96,8 @@ def _interval(seconds: sa.ColumnElement[float] | float) -> sa.ColumnElement[time
 
 _now = db_time.now_sql()
 _new_since = _now - _interval(NEW_S)
-_worker_crashes = groups.worker_crashes_of(_rows)
+#: SQL for the number of workers that died while they sent a due row. A due row that is still claimed counts one more.
+_worker_crashes = _rows.worker_crashes + sa.case((_rows.state == DeliveryState.CLAIMED, 1), else_=0)
 #: SQL for the duration of the lease in seconds. The duration is `LEASE_S` until `POISON_CRASHES` workers have died.
 #: From this number on, each death doubles the duration, up to `MAX_RETRY_S`.
 _lease_s = sa.func.least(
@@ -120,13 +109,9 @@ _claiming = sa.update(deliveries).values(
 
 
 def _first_of(*which: sa.ColumnElement[bool]) -> sa.UpdateBase:
-    """Return the statement that claims one due row of a channel: the row that has been due longest.
-
-    With the parameter `is_grouped`, skip rows that are sent in one message with an earlier row, see `groups`.
-    """
-    is_grouped = sa.bindparam("is_grouped", type_=sa.Boolean())
+    """Return the statement that claims one due row of a channel: the row that has been due longest."""
     due = (
-        sa.select(_rows.id, _rows.claim_token)
+        sa.select(_rows.id)
         .where(
             _rows.queue == sa.bindparam("of_queue"),
             _rows.channel == sa.bindparam("of_channel"),
@@ -134,7 +119,6 @@ def _first_of(*which: sa.ColumnElement[bool]) -> sa.UpdateBase:
             sa.literal_column("state IN ('pending', 'claimed')"),
             _rows.next_try_at <= _now,
             _rows.expires_at > _now,
-            sa.or_(~is_grouped, groups.is_first(_rows)),
             *which,
         )
         .order_by(_rows.next_try_at)
@@ -142,11 +126,7 @@ def _first_of(*which: sa.ColumnElement[bool]) -> sa.UpdateBase:
         .with_for_update(skip_locked=True)
         .cte("due")
     )
-    return (
-        _claiming.where(_rows.id == due.c.id)
-        .values(next_try_at=_now + _interval(_lease_s))
-        .returning(*_columns, _rows.next_try_at, due.c.claim_token)
-    )
+    return _claiming.where(_rows.id == due.c.id).values(next_try_at=_now + _interval(_lease_s)).returning(*_columns)
 
 
 _columns = (*(_rows[name] for name in Claimed.__dataclass_fields__), delivery_preferences_of(_rows.user_id))
@@ -155,12 +135,6 @@ _columns = (*(_rows[name] for name in Claimed.__dataclass_fields__), delivery_pr
 OLDEST = _first_of(~is_suspect)
 NEWEST = _first_of(~is_suspect, _rows.next_try_at > _new_since, _rows.due_at > _new_since)
 SUSPECTS = _first_of(is_suspect)
-_others = groups.siblings().cte("others")
-_siblings = (
-    _claiming.where(_rows.id == _others.c.id)
-    .values(next_try_at=sa.bindparam("lease_end", type_=_rows.next_try_at.type))
-    .returning(*_columns)
-)
 _begin = (
     sa.update(deliveries)
     .where(*of_claim, _rows.state == DeliveryState.CLAIMED, _rows.expires_at > _now)
@@ -172,33 +146,17 @@ _begin = (
             else_=_rows.next_try_at,
         ),
     )
-    .returning(_rows.id, _rows.unconfirmed_calls)
+    .returning(_rows.unconfirmed_calls)
 )
 
 
 def claim(queue: str, channel: str, which: sa.UpdateBase = OLDEST) -> Claimed | None:
-    """Claim the delivery that has been due longest in a channel, or return None if none is due. Skip locked rows.
-
-    In the same transaction, claim the other deliveries that are sent in the same message, see `groups`. If at least
-    `POISON_CRASHES` workers have died while they sent the delivery, claim only this delivery.
-    """
-    is_grouped = groups.IS_ON and channel == Channel.MESSAGING
-    values = {"token": uuid.uuid4(), "is_grouped": is_grouped}
+    """Claim the delivery that has been due longest in a channel, or return None if none is due. Skip locked rows."""
+    values = {"token": uuid.uuid4(), "of_queue": queue, "of_channel": channel}
     with unit_of_work():
-        rows = db.session.execute(which, {**values, "of_queue": queue, "of_channel": channel}).all()
-        if not rows:
-            return None
-        *columns, lease_end, last_token = rows[0]
-        claimed = _of_row(columns)
-        if is_grouped and claimed.occurrence_id is not None and claimed.worker_crashes < POISON_CRASHES:
-            of_first = groups.values_of({**vars(claimed), "claim_token": last_token})
-            others = map(_of_row, db.session.execute(_siblings, {**values, **of_first, "lease_end": lease_end}).all())
-            claimed.others = tuple(sorted(others, key=lambda each: (each.due_at, each.id)))
-            claimed.ids = tuple(each.id for each in (claimed, *claimed.others))
-    return claimed
-
-
-def _of_row(row: Sequence[Any]) -> Claimed:
+        row = db.session.execute(which, values).one_or_none()
+    if row is None:
+        return None
     *columns, preferences = row
     claimed = Claimed(*columns)
     if preferences is not None:
@@ -210,13 +168,10 @@ def begin(delivery: Claimed) -> None:
     """Record that the call to the provider starts now. Extend the lease if it is short.
 
     From now until an outcome is recorded, the outcome counts as unknown. A worker that dies in this time may have sent
-    the delivery. Deliveries that were cancelled since the claim are left out of the message. Raise `ClaimLostError` if
-    no delivery remains.
+    the delivery. Raise `ClaimLostError` if the delivery was cancelled since the claim.
     """
-    values = {"of_ids": list(delivery.ids), "token": delivery.claim_token}
     with unit_of_work():
-        rows = db.session.execute(_begin, values).all()
-    if not rows:
+        unconfirmed_calls = db.session.scalar(_begin, {"of_id": delivery.id, "token": delivery.claim_token})
+    if unconfirmed_calls is None:
         raise ClaimLostError
-    delivery.call_started, delivery.unconfirmed_calls = True, rows[0][1]
-    delivery.ids = tuple(row[0] for row in rows)
+    delivery.call_started, delivery.unconfirmed_calls = True, unconfirmed_calls

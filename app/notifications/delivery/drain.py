@@ -24,7 +24,6 @@ from app.notifications.delivery import claims, delivery_preferences, rendering, 
 from app.notifications.delivery.claims import Claimed, ClaimLostError, PostponedError, UndeliverableError, UnwantedError
 from app.notifications.delivery.outcomes import Outcome, OutcomeKind
 from app.notifications.delivery.rendering import Renderer
-from app.notifications.delivery.sealing import Words
 from app.notifications.models import Channel
 from app.providers.http import ProviderError
 from app.providers.messenger import LimitedError, SenderError
@@ -47,9 +46,6 @@ class Routing:
     #: For each kind of delivery, the function that is called before a delivery is sent. The function raises an error of
     #: `claims` if the delivery must not be sent now.
     checks: Mapping[str, Callable[[Claimed], None]]
-    #: For each kind of delivery, the function that joins the texts of several deliveries into one message. See
-    #: `groups`.
-    merge: Mapping[str, Callable[[Sequence[Words]], Words]]
     #: For each queue, the function that returns whether the next row of a channel may be claimed.
     throttles: Mapping[str, Callable[[Channel], bool]]
     #: Function that is called after messages were taken back from the provider, see `recall`. The function gets the

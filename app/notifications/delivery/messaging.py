@@ -16,7 +16,6 @@ from app.identity.models import PHONE_IS_PROVEN, User
 from app.notifications.delivery import claims, message_format, number_verification, template_fallback
 from app.notifications.delivery.claims import Claimed, UndeliverableError, UnwantedError
 from app.notifications.delivery.delivery_preferences import ALWAYS_WANTED, SWITCHED_OFF
-from app.notifications.delivery.drain import routing
 from app.notifications.senders import numbers, sender_status
 from app.notifications.senders.models import phone_numbers
 from app.providers import messaging
@@ -95,12 +94,9 @@ def send(delivery: Claimed) -> str | None:
 def _send(delivery: Claimed, address: RecipientNumber, form: message_format.MessageFormat) -> str | None:
     is_trial = sender_status.admit()
     claims.begin(delivery)
-    if len(delivery.together) <= len(delivery.others):  # one or more deliveries were cancelled after the claim
-        form = _format_of(delivery, address)
-    first, *_ = delivery.together
     try:
         ref = messaging.client().send(
-            address.phone, form.text, callback=callback_of(first.id), buttons=form.buttons, template=form.template
+            address.phone, form.text, callback=callback_of(delivery.id), buttons=form.buttons, template=form.template
         )
     except InvalidNumberError:
         with unit_of_work():
@@ -111,8 +107,7 @@ def _send(delivery: Claimed, address: RecipientNumber, form: message_format.Mess
         raise
     except OutsideHoursError:
         with unit_of_work():
-            for each in delivery.together:
-                template_fallback.send_as_template(each.id)
+            template_fallback.send_as_template(delivery.id)
         raise
     try:
         if is_trial:
@@ -165,10 +160,9 @@ def _known_of(phone: str, kind: str) -> RecipientNumber:
 
 
 def _format_of(delivery: Claimed, address: RecipientNumber) -> message_format.MessageFormat:
-    """Return the format of a message for one or more deliveries. Store the text and its parts in `delivery.said`."""
-    words = [each.words for each in delivery.together]
-    delivery.said = words[0] if len(words) == 1 else routing().merge[delivery.kind](words)
-    as_template = any(each.payload.get(message_format.AS_TEMPLATE) for each in delivery.together)
+    """Return the format of a message. Store the text and its parts in `delivery.said`."""
+    delivery.said = delivery.words
+    as_template = bool(delivery.payload.get(message_format.AS_TEMPLATE))
     return message_format.format_of(delivery.kind, delivery.said, is_open=address.is_open, as_template=as_template)
 
 

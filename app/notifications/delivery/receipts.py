@@ -17,7 +17,6 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.core.database.session import db
-from app.notifications.delivery import groups
 from app.notifications.delivery.settlements import final_of_accepted
 from app.notifications.models import DeliveryState, InboundKind, Receipt, deliveries, inbound
 from app.notifications.senders import numbers
@@ -114,11 +113,8 @@ class _Names:
     """Three maps that find the deliveries for a batch of receipts.
 
     The keys are delivery ids (`ids`) and the provider's two references of a message (`refs` and `state_refs`).
-    Deliveries that were sent as one message have the same references.
     """
 
-    #: For each delivery id, the ids of all deliveries that were sent in the same call. After the outcome of the call is
-    #: recorded, the set contains only the delivery itself.
     ids: Mapping[int, set[int]]
     refs: Mapping[str, set[int]]
     state_refs: Mapping[str, set[int]]
@@ -134,16 +130,13 @@ class _Names:
             _rows.provider_state_ref == sa.any_(_texts(event.state_ref for event in batch)),
         )
         names = (_rows.id, _rows.provider_ref, _rows.provider_state_ref)
-        named = sa.select(*names, groups.is_unsettled(_rows)).where(which).order_by(_rows.id)
+        named = sa.select(*names).where(which).order_by(_rows.id)
         refs, state_refs = defaultdict[str, set[int]](set), defaultdict[str, set[int]](set)
-        ids, unsettled = {}, []
-        for delivery_id, ref, state_ref, is_unsettled in db.session.execute(named.with_for_update(key_share=True)):
+        ids = {}
+        for delivery_id, ref, state_ref in db.session.execute(named.with_for_update(key_share=True)):
             ids[delivery_id] = {delivery_id}
             refs[ref or ""].add(delivery_id)
             state_refs[state_ref or ""].add(delivery_id)
-            unsettled += [delivery_id] if is_unsettled else []
-        for delivery_id, other_id in db.session.execute(groups.called_with(unsettled)) if unsettled else ():
-            ids[delivery_id].add(other_id)
         # Some receipts have both references, and later receipts have only `state_ref`. A receipt with both shows which
         # deliveries the receipts with only `state_ref` belong to.
         for event in batch:

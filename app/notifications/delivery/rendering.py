@@ -6,9 +6,7 @@ as a reset link, is stored encrypted in the delivery, see `sealing`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from datetime import timedelta
+from collections.abc import Callable, Mapping, Sequence
 
 import sqlalchemy as sa
 from sqlalchemy import orm
@@ -16,10 +14,8 @@ from sqlalchemy import orm
 from app.core.database.session import db
 from app.core.lib.break_links import message_title
 from app.identity.field_encryption import UndecryptableField
-from app.notifications.delivery import groups
 from app.notifications.delivery.claims import Claimed, UndeliverableError, UnwantedError
 from app.notifications.delivery.sealing import Words, unseal
-from app.notifications.delivery.settlements import record_cancelled, record_postponed
 from app.notifications.models import Channel
 
 #: Function that returns the texts of deliveries of one kind, by delivery id. A delivery without a text must not be
@@ -82,32 +78,8 @@ def notice(delivery: Claimed, *, text: str, title: str, body: str) -> Words:
 
 
 def render(delivery: Claimed, renderers: Mapping[str, Renderer]) -> None:
-    """Set the texts of a claimed delivery and of the other deliveries in the same message.
-
-    Cancel deliveries without a text. Postpone deliveries whose text does not fit into the message. Raise
-    `UnwantedError` if no delivery has a text.
-    """
-    together = delivery.together
-    said = words_of(together, renderers)
-    for each in together:
-        each.words = said.get(each.id, {})
-    left = [each for each in together if each.id in said]
-    if not left:
+    """Set the texts of a claimed delivery. Raise `UnwantedError` if it has no text any more."""
+    words = words_of([delivery], renderers).get(delivery.id)
+    if words is None:
         raise UnwantedError(NOT_ANY_MORE)
-    if gone := [each for each in together if each.id not in said]:
-        with _only(gone) as first:
-            record_cancelled(first, NOT_ANY_MORE)
-    fitting = groups.fitting(delivery.kind, [each.words for each in left])
-    if rest := [each for n, each in enumerate(left) if n not in fitting]:
-        with _only(rest) as first:
-            record_postponed(first, timedelta())  # send the rest at once in another message
-    delivery.ids = tuple(each.id for n, each in enumerate(left) if n in fitting)
-
-
-@contextmanager
-def _only(deliveries: Sequence[Claimed]) -> Iterator[Claimed]:
-    """Yield the first delivery. Until the context ends, its `ids` contains the ids of all `deliveries`."""
-    first = deliveries[0]
-    before, first.ids = first.ids, tuple(each.id for each in deliveries)
-    yield first
-    first.ids = before
+    delivery.words = words

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.dialects.postgresql import JSONB
 
 from app.core.database import db_time
 from app.core.database.session import db
@@ -40,17 +40,12 @@ class Claim:
         self.call_started = False
         #: The content that is sent, or None before the worker has read the content.
         self.said: Mapping[str, object] | None = None
-        #: Ids of the rows that get the outcome: this delivery and the other deliveries in its message.
-        self.ids: tuple[int, ...] = (self.id,)
 
 
 _rows = deliveries.c
 token = sa.bindparam("token", type_=sa.Uuid())
-#: Conditions that select the rows of a claim, except rows that another worker has claimed since.
-of_claim = (
-    _rows.id == sa.func.any(sa.bindparam("of_ids", type_=ARRAY(sa.BigInteger))),
-    _rows.claim_token == token,
-)
+#: Conditions that select the row of a claim, unless another worker has claimed the row since.
+of_claim = (_rows.id == sa.bindparam("of_id", type_=sa.BigInteger), _rows.claim_token == token)
 _is_message = _rows.channel == sa.literal_column(f"'{Channel.MESSAGING}'")
 _ref = sa.bindparam("ref", type_=sa.Text)
 #: Condition: the delivery is a message, and the provider returned a reference of the message. If the condition is true,
@@ -76,7 +71,7 @@ def record_sent(delivery: Claim, provider_ref: str | None) -> None:
     Otherwise the state would stay `cancelled`. Such a delivery can be added again, and would then be sent twice.
     """
     calls = 1 if delivery.call_started else 0
-    values = {"of_ids": list(delivery.ids), "token": delivery.claim_token, "ref": provider_ref, "calls": calls}
+    values = {"of_id": delivery.id, "token": delivery.claim_token, "ref": provider_ref, "calls": calls}
     # If WhatsApp may still refuse the message, `sealed` is kept until the job `prune`, for a second attempt as a
     # template. In production, `said` is not stored.
     columns: dict[str, object] = {
@@ -191,12 +186,10 @@ def _known(delivery: Claim) -> sa.ColumnElement[int]:
 
 
 def _record(delivery: Claim, **values: object) -> None:
-    """Update the rows of this claim. Rows that another worker has claimed since are not changed."""
+    """Update the row of this claim, unless another worker has claimed the row since."""
     statement = (
         sa.update(deliveries)
-        .where(
-            _rows.id.in_(delivery.ids), _rows.claim_token == delivery.claim_token, _rows.state == DeliveryState.CLAIMED
-        )
+        .where(_rows.id == delivery.id, _rows.claim_token == delivery.claim_token, _rows.state == DeliveryState.CLAIMED)
         .values({"unconfirmed_calls": _known(delivery), **values})
     )
     db.session.execute(statement)

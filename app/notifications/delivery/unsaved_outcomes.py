@@ -90,7 +90,7 @@ def record_all() -> int:
 
 def get(delivery_id: int) -> UnsavedOutcome | None:
     """Return the outcome of an earlier attempt to send this delivery, if it is still stored only in Redis."""
-    return next((unsaved for unsaved in _all() if delivery_id in unsaved.claim.ids), None)
+    return next((unsaved for unsaved in _all() if delivery_id == unsaved.claim.id), None)
 
 
 def _is_recorded(claim: Claim, outcome: Outcome) -> bool:
@@ -130,7 +130,6 @@ def _text(claim: Claim, outcome: Outcome) -> bytes:
             "claim_token": str(claim.claim_token),
             "unknowns": claim.unconfirmed_calls,
             "is_begun": claim.call_started,
-            "ids": claim.ids,
             "outcome": {column.name: getattr(outcome, column.name) for column in fields(outcome)},
         }
     )
@@ -140,7 +139,7 @@ def _read(text: bytes | str) -> UnsavedOutcome | None:
     try:
         values = orjson.loads(text)
         claim = Claim(values["id"], uuid.UUID(values["claim_token"]), values["unknowns"])
-        claim.call_started, claim.ids = values["is_begun"], tuple(values.get("ids", claim.ids))
+        claim.call_started = values["is_begun"]
         outcome = values["outcome"]
         until = datetime.fromisoformat(outcome["until"]) if outcome["until"] else None
         return UnsavedOutcome(claim, Outcome(**{**outcome, "result": OutcomeKind(outcome["result"]), "until": until}))

@@ -10,7 +10,6 @@ from app.core.database.session import db, unit_of_work
 from app.notifications import outbox
 from app.notifications.delivery.claims import Claimed
 from app.notifications.models import OPEN, Delivery, DeliveryState, Receipt
-from app.pengingat.outgoing import shared_links
 from app.pengingat.outgoing.render import is_repeat
 
 #: Minimum time between the first message of a reminder and its repeat. If the first message was late, a repeat
@@ -20,20 +19,12 @@ JUST_NOW = timedelta(minutes=4)
 
 
 def check(delivery: Claimed) -> None:
-    """Cancel each repeat that would be sent too soon after the first message of its reminder.
-
-    Then let the web link of the message answer all reminders in the message.
-    """
-    if again := {each.occurrence_id: each.dedupe_key for each in delivery.together if is_repeat(each)}:
-        _cancel_too_soon(delivery, again)
-    shared_links.record(delivery)
-
-
-def _cancel_too_soon(delivery: Claimed, again: dict[int | None, str]) -> None:
-    """Cancel the repeat of a reminder if its first message was sent less than `JUST_NOW` ago, or is due.
+    """Cancel a repeat if the first message of its reminder was sent less than `JUST_NOW` ago, or is due.
 
     If the first message is due and can still be sent, send it now.
     """
+    if not is_repeat(delivery):
+        return
     now = sa.func.statement_timestamp()
     has_just_left = sa.and_(
         Delivery.state == DeliveryState.SENT,
@@ -43,7 +34,7 @@ def _cancel_too_soon(delivery: Claimed, again: dict[int | None, str]) -> None:
     # A snooze may have added a first message for later, after the repeat was claimed.
     can_leave = sa.and_(Delivery.state.in_(OPEN), Delivery.due_at <= now, Delivery.expires_at > now)
     late = sa.select(Delivery).where(
-        Delivery.occurrence_id.in_(again),
+        Delivery.occurrence_id == delivery.occurrence_id,
         Delivery.channel == delivery.channel,
         Delivery.target.is_not_distinct_from(delivery.target),
         ~Delivery.payload.has_key("again"),
@@ -51,6 +42,6 @@ def _cancel_too_soon(delivery: Claimed, again: dict[int | None, str]) -> None:
     )
     with unit_of_work():
         for first in db.session.scalars(late.with_for_update(key_share=True)).all():
-            outbox.cancel_one(again[first.occurrence_id])
+            outbox.cancel_one(delivery.dedupe_key)
             if first.state == DeliveryState.PENDING:  # send the first message before its next retry
                 first.next_try_at = now

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
@@ -17,7 +16,7 @@ from app.identity.models import User
 from app.notifications import jobs
 from app.notifications.broadcasts import fan_out
 from app.notifications.broadcasts import service as broadcasts
-from app.notifications.delivery import groups, number_verification
+from app.notifications.delivery import number_verification
 from app.notifications.models import About, Broadcast, Channel, Delivery, DeliveryState
 from app.pengingat.caregiving import alerts
 from app.pengingat.ledger import stock, upcoming
@@ -133,29 +132,3 @@ def test_a_broadcast_excludes_unverified_numbers_in_soft_mode(
 
 def test_the_reason_for_an_unverified_number_is_readable() -> None:
     assert_readable(delivery_labels.REASONS[number_verification.UNPROVEN])
-
-
-@pytest.mark.parametrize(
-    ("name", "state", "messages"), [("off", DeliveryState.SENT, 1), ("required", DeliveryState.CANCELLED, 0)]
-)
-def test_grouped_reminders_to_an_unverified_number_have_the_same_outcome(
-    committed: Flask,
-    gateway: Server,
-    mode: Mode,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
-    state: DeliveryState,
-    messages: int,
-) -> None:
-    mode(name)
-    monkeypatch.setattr(groups, "IS_ON", True)
-    user_id, due_at = person(is_proven=False), db_time.now() - timedelta(seconds=5)
-    rows = []
-    for n in range(2):
-        parts = {"name": "Siti", "sentence": f"waktunya minum obat {n}.", "token": "abc", "tipe": "obat"}
-        said = {"text": f"Halo Siti, waktunya minum obat {n}.", "parts": parts}
-        row = {"kind": "reminder", "words": said, "occurrence_id": n + 1}
-        rows.append(add(user_id=user_id, target=None, due_at=due_at, **row))
-    jobs.drain("urgent")
-    assert {reread(row.dedupe_key).state for row in rows} == {state}
-    assert len(gateway.messaging.sent) == messages
