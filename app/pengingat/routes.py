@@ -20,7 +20,7 @@ from app.pengingat.day import Dose
 from app.pengingat.ledger import answers, history, report
 from app.pengingat.ledger import schemas as ledger_schemas
 from app.pengingat.ledger.history import Adherence
-from app.pengingat.ledger.schemas import Days, HistoryQuery, NewAnswer, ReportChoice
+from app.pengingat.ledger.schemas import Days, HistoryQuery, NewAnswer
 from app.pengingat.ledger.statements import Row
 from app.pengingat.models import Occurrence, Pengingat
 from app.pengingat.schemas import NewPengingat, PatientQuery, PengingatChanges, Query, StockAddition
@@ -197,15 +197,10 @@ def get_adherence(whose: PatientQuery, days: Days) -> Adherence:
 @authenticated
 @limit("30 per hour", key=by_caller)
 @takes_patient_id
-@bp.arguments(ledger_schemas.ReportQuerySchema, location="query")
+@bp.arguments(ledger_schemas.DaysSchema, location="query")
 @bp.response(200, streaming.FILE, content_type=MIMETYPES["pdf"])
-@bp.alt_response(200, schema=streaming.FILE, content_type=MIMETYPES["csv"])
-@bp.alt_response(200, schema=streaming.FILE, content_type=MIMETYPES["xlsx"])
-def export_adherence(whose: PatientQuery, choice: ReportChoice) -> Response:
-    """Download a report of how many reminders the caller answered or missed.
-
-    The pdf file is one page for the doctor. The xlsx and csv files have one row for each day and reminder.
-    """
+def export_adherence(whose: PatientQuery, days: Days) -> Response:
+    """Download a PDF for the doctor: how many reminders the caller answered or missed."""
     return streaming.download_response(
-        report.export(on_behalf_of.to_read(caller, whose, AccessAction.HISTORY_READ), **choice)
+        report.export(on_behalf_of.to_read(caller, whose, AccessAction.HISTORY_READ), days)
     )

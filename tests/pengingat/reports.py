@@ -12,12 +12,13 @@ from tests.helpers.client import Client
 FEBRUARY = "start=2026-02-01&end=2026-02-28"
 
 
-def report(client: Client, format_: str, query: str = FEBRUARY) -> TestResponse:
-    response = client.get(f"/pengingat/kepatuhan/laporan?format={format_}&{query}")
+def report(client: Client, query: str = FEBRUARY) -> TestResponse:
+    response = client.get(f"/pengingat/kepatuhan/laporan?{query}")
     assert response.status_code == 200, response.get_data(as_text=True)
     return response
 
 
 def text_of(response: TestResponse) -> str:
-    (page,) = pypdf.PdfReader(io.BytesIO(response.get_data())).pages
-    return page.extract_text()
+    """Return the text of all pages, on one line."""
+    pages = pypdf.PdfReader(io.BytesIO(response.get_data())).pages
+    return " ".join(" ".join(page.extract_text() for page in pages).split())

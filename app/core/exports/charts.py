@@ -29,6 +29,8 @@ class Chart:
     title: str
     values: Sequence[tuple[str, float]]
     upright: bool = False
+    #: Upper limit of the axis of an upright chart. None: a round number above the largest value.
+    most: int | None = None
 
     @property
     def height(self) -> float:
@@ -39,7 +41,7 @@ class Chart:
         pdf.set_text_color(*INK)
         pdf.text(x, y + 4, self.title)
         if self.upright:
-            _columns(pdf, self.values, x, y + 9, width)
+            _columns(pdf, self.values, self.most, x, y + 9, width)
         else:
             _bars(pdf, self.values, x, y + 8, width)
 
@@ -69,8 +71,10 @@ def _bars(pdf: FPDF, values: Sequence[tuple[str, float]], x: float, y: float, wi
     pdf.line(x + LABEL_MM, y, x + LABEL_MM, y + len(values) * ROW_MM)
 
 
-def _columns(pdf: FPDF, values: Sequence[tuple[str, float]], x: float, y: float, width: float) -> None:
-    top = _round_up(max((value for _, value in values), default=0))
+def _columns(
+    pdf: FPDF, values: Sequence[tuple[str, float]], most: int | None, x: float, y: float, width: float
+) -> None:
+    top = most or _round_up(max((value for _, value in values), default=0))
     left, bottom = x + 12, y + COLUMNS_MM
     pdf.set_font(style="", size=7)
     pdf.set_line_width(0.2)

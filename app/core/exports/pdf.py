@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
 from fpdf import FPDF
 
 from app.core.exports import fonts
 from app.core.exports.charts import ACCENT, FAINT, INK, RULE, TINT, Chart, number
 from app.core.exports.streaming import EXPORTS, Chunks
-from app.core.exports.table import Column, ColumnType, Paper, ReportRows, Table
+from app.core.exports.table import ColumnType, Paper, ReportRows, Table
 from app.core.lib.local_time import JAKARTA, day_text, now
 
 #: Maximum rows in a document. A document with more rows would be too long to print.
@@ -34,6 +34,17 @@ MORE = "Tabel ini memuat {shown} dari {count} baris. Unduh xlsx atau csv untuk s
 FAMILY = "Sans"
 
 
+class Heading(Protocol):
+    """Heading of a column. `share` is the relative width of the column."""
+
+    @property
+    def label(self) -> str: ...
+    @property
+    def kind(self) -> ColumnType: ...
+    @property
+    def share(self) -> float: ...
+
+
 def stream(table: Table, paper: Paper) -> Chunks:
     """Return the document in one chunk. It shows the first `MAX_ROWS` rows, and says how many rows there are."""
     with EXPORTS.slot():
@@ -43,7 +54,13 @@ def stream(table: Table, paper: Paper) -> Chunks:
         yield _document(table.columns, rows, count, paper)
 
 
-def _document(columns: Sequence[Column], rows: ReportRows, count: int, paper: Paper) -> bytes:
+def stream_rows(columns: Sequence[Heading], rows: ReportRows, paper: Paper) -> Chunks:
+    """Return a document with these rows in one chunk."""
+    with EXPORTS.slot():
+        yield _document(columns, rows, len(rows), paper)
+
+
+def _document(columns: Sequence[Heading], rows: ReportRows, count: int, paper: Paper) -> bytes:
     remarks, start = [*paper.remarks], paper.start
     if count > len(rows):
         remarks.append(MORE.format(shown=number(len(rows)), count=number(count)))
@@ -79,11 +96,13 @@ def _text(kind: ColumnType, value: Any) -> str:
 
 
 class _Pages(FPDF):
-    def __init__(self, paper: Paper, columns: Sequence[Column], count: int) -> None:
+    def __init__(self, paper: Paper, columns: Sequence[Heading], count: int) -> None:
         super().__init__(orientation="landscape" if paper.landscape else "portrait", format="A4")
         self.paper, self.columns = paper, columns
         self.range_text = f"{day_text(paper.start)} – {day_text(paper.end)}"
-        self.about = f"{number(count)} baris · dibuat {_text(ColumnType.TIME, now())} WIB · waktu dalam WIB"
+        self.about = f"{number(count)} baris · dibuat {_text(ColumnType.TIME, now())} WIB"
+        if any(column.kind is ColumnType.TIME for column in columns):
+            self.about += " · waktu dalam WIB"
         self.set_title(paper.title)
         self.set_lang("id-ID")
         self.set_creation_date(now())

@@ -143,29 +143,14 @@ def adherence(user_id: int, days: Days) -> Adherence:
 
 
 def percent(sums: Sums) -> float | None:
-    """Return how many percent of the done, skipped and missed occurrences are done.
+    """Return how many percent of the done, skipped and missed occurrences are done, with one decimal.
 
     Return None if there are no done, skipped or missed occurrences.
     """
     judged = sums["done"] + sums["skipped"] + sums["missed"]
-    return share(sums["done"], judged) if judged else None
-
-
-def share(done: Any, judged: Any) -> Any:
-    """Return `done` as a percentage of `judged`, with one decimal. The arguments are integers or integer columns."""
-    return (2000 * done + judged) // (2 * judged) / 10
-
-
-def daily_sums(user_id: int, start: date, end: date, now: datetime) -> list[AnySelect]:
-    """Return queries that count occurrences by outcome, grouped by `KEYS`.
-
-    One query reads `occurrences`. If the range contains days over 400 days ago, a second query reads
-    `occurrence_days`.
-    """
-    sources = [_live(user_id, start, end, *_moments(start, end, now))]
-    if _is_compacted(start, now):
-        sources.append(_kept(user_id, start, end))
-    return [sums.add_columns(*keys).group_by(*keys) for sums, keys in sources]
+    if not judged:
+        return None
+    return (2000 * sums["done"] + judged) // (2 * judged) / 10
 
 
 def _is_compacted(start: date, now: datetime) -> bool:

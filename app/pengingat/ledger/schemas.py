@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, Literal, TypedDict
+from typing import Any, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, post_load, validate, validates_schema
 
-from app.core.exports.streaming import FORMATS
 from app.core.web.fields import Day, Text, Timestamp, enumeration
 from app.core.web.pagination import Page, PageSchema
 from app.pengingat.models import AnsweredVia, OccurrenceState
@@ -235,23 +234,6 @@ class DaysSchema(SpanSchema):
     @post_load
     def to_days(self, data: dict[str, Any], **_: object) -> Days:
         return Days(**data)
-
-
-class ReportChoice(TypedDict):
-    days: Days
-    format: Literal["csv", "pdf", "xlsx"]
-
-
-class ReportQuerySchema(SpanSchema):
-    format = fields.String(
-        validate=validate.OneOf(["csv", "pdf", "xlsx"]),
-        load_default="pdf",
-        metadata={"example": "pdf", "description": FORMATS},
-    )
-
-    @post_load
-    def to_choice(self, data: dict[str, Any], **_: object) -> ReportChoice:
-        return {"format": data.pop("format"), "days": Days(**data)}
 
 
 @dataclass(frozen=True)
