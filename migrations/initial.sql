@@ -694,29 +694,6 @@ CREATE TABLE notification_settings (
 
 COMMENT ON COLUMN notification_settings.quiet_start IS 'local time of the person; later than quiet_end if the quiet hours include midnight';
 
-CREATE TABLE occurrence_days (
-    id bigint NOT NULL,
-    user_id bigint NOT NULL,
-    day date NOT NULL,
-    reminder_id bigint,
-    tipe text NOT NULL,
-    judul text NOT NULL,
-    due integer NOT NULL,
-    done integer NOT NULL,
-    skipped integer NOT NULL,
-    missed integer NOT NULL,
-    undelivered integer NOT NULL
-);
-
-CREATE SEQUENCE occurrence_days_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
-
-ALTER SEQUENCE occurrence_days_id_seq OWNED BY occurrence_days.id;
-
 CREATE TABLE occurrences (
     id bigint NOT NULL,
     reminder_id bigint,
@@ -1282,8 +1259,6 @@ ALTER TABLE ONLY kategori ALTER COLUMN id SET DEFAULT nextval('kategori_id_seq':
 
 ALTER TABLE ONLY komunitas ALTER COLUMN id SET DEFAULT nextval('komunitas_id_seq'::regclass);
 
-ALTER TABLE ONLY occurrence_days ALTER COLUMN id SET DEFAULT nextval('occurrence_days_id_seq'::regclass);
-
 ALTER TABLE ONLY occurrences ALTER COLUMN id SET DEFAULT nextval('occurrences_id_seq'::regclass);
 
 ALTER TABLE ONLY posts ALTER COLUMN id SET DEFAULT nextval('posts_id_seq'::regclass);
@@ -1389,9 +1364,6 @@ ALTER TABLE ONLY marks
 
 ALTER TABLE ONLY notification_settings
     ADD CONSTRAINT pk_notification_settings PRIMARY KEY (user_id);
-
-ALTER TABLE ONLY occurrence_days
-    ADD CONSTRAINT pk_occurrence_days PRIMARY KEY (id);
 
 ALTER TABLE ONLY occurrences
     ADD CONSTRAINT pk_occurrences PRIMARY KEY (id);
@@ -1631,10 +1603,6 @@ CREATE INDEX ix_komunitas_searched ON komunitas USING gin (nama gin_trgm_ops, de
 
 CREATE INDEX ix_marks_user_id ON marks USING btree (user_id, post_id);
 
-CREATE INDEX ix_occurrence_days_reminder_id ON occurrence_days USING btree (reminder_id);
-
-CREATE INDEX ix_occurrence_days_user_id ON occurrence_days USING btree (user_id, day);
-
 CREATE INDEX ix_occurrences_due_at ON occurrences USING brin (due_at);
 
 CREATE INDEX ix_occurrences_link_hash ON occurrences USING btree (link_hash) WHERE (link_hash IS NOT NULL);
@@ -1815,12 +1783,6 @@ ALTER TABLE ONLY marks
 
 ALTER TABLE ONLY notification_settings
     ADD CONSTRAINT fk_notification_settings_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY occurrence_days
-    ADD CONSTRAINT fk_occurrence_days_reminder_id FOREIGN KEY (reminder_id) REFERENCES reminders(id) ON DELETE SET NULL;
-
-ALTER TABLE ONLY occurrence_days
-    ADD CONSTRAINT fk_occurrence_days_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY occurrences
     ADD CONSTRAINT fk_occurrences_reminder_id FOREIGN KEY (reminder_id) REFERENCES reminders(id) ON DELETE SET NULL;

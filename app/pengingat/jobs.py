@@ -1,6 +1,6 @@
 """Background jobs of reminders.
 
-The jobs plan occurrences 36 hours ahead, mark missed occurrences and compact old ones. They also enqueue stock notices
+The jobs plan occurrences 36 hours ahead, mark missed occurrences and delete old ones. They also enqueue stock notices
 to patients and alerts to caregivers. An occurrence is one due time of a reminder.
 """
 
@@ -18,9 +18,9 @@ from app.identity import erasure
 from app.identity.models import User
 from app.notifications import outbox
 from app.pengingat.caregiving import alerts
-from app.pengingat.ledger import compaction, missed, stock
+from app.pengingat.ledger import missed, stock
 from app.pengingat.ledger.upcoming import HORIZON, Extension, plan
-from app.pengingat.models import Pengingat
+from app.pengingat.models import Occurrence, Pengingat
 
 #: A reminder's occurrences are planned up to its `planned_until`. Further occurrences are planned when less than this
 #: time remains until `planned_until`.
@@ -33,6 +33,8 @@ SLICE_S = 2.0
 #: job sets `planned_until` of the person's reminders to now. The job changes only values that are more than this time
 #: in the past. So each reminder is updated at most six times an hour.
 PASS_OVER = timedelta(minutes=10)
+#: Days after which occurrences are deleted, and the number of occurrences per transaction.
+KEEP_DAYS, DELETE_BATCH = 400, 5000
 
 
 def top_up() -> None:
@@ -137,15 +139,13 @@ def send_caregiver_alerts() -> None:
             alerts.notify_caregiver(link_id, now)
 
 
-def compact() -> int:
-    """Replace occurrences older than 400 days with daily counts, in small transactions.
-
-    Each occurrence is counted exactly once, even if the job is killed. Return the number of replaced occurrences.
-    """
-    total = 0
+def delete_old() -> None:
+    """Delete occurrences older than 400 days, in small transactions."""
+    is_old = Occurrence.due_at < db_time.now() - timedelta(days=KEEP_DAYS)
+    some = sa.select(Occurrence.id).where(is_old).limit(DELETE_BATCH).with_for_update(skip_locked=True)
+    deletion = sa.delete(Occurrence).where(Occurrence.id.in_(some.scalar_subquery())).returning(Occurrence.id)
     while True:
         with unit_of_work():
-            count = compaction.compact_batch(db_time.now())
-        total += count
-        if count < compaction.COMPACT_BATCH:
-            return total
+            count = len(db.session.scalars(deletion.execution_options(synchronize_session=False)).all())
+        if count < DELETE_BATCH:
+            return

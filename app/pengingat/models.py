@@ -271,28 +271,6 @@ class CaregiverAlert(Base, Created):
     )
 
 
-class OccurrenceDay(Base):
-    """Counts of a reminder's occurrences on one day. They replace the rows of `occurrences` after 400 days."""
-
-    __tablename__ = "occurrence_days"
-    __personal__ = Personal(of=("user_id",), export=Rows(), erase=Delete())
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"))
-    day: Mapped[date]
-    reminder_id: Mapped[int | None] = mapped_column(sa.ForeignKey("reminders.id", ondelete="SET NULL"), index=True)
-    tipe: Mapped[str]
-    judul: Mapped[str]
-    due: Mapped[int] = mapped_column(sa.Integer)
-    done: Mapped[int] = mapped_column(sa.Integer)
-    skipped: Mapped[int] = mapped_column(sa.Integer)
-    missed: Mapped[int] = mapped_column(sa.Integer)
-    undelivered: Mapped[int] = mapped_column(sa.Integer)
-
-    __table_args__ = (sa.Index("ix_occurrence_days_user_id", "user_id", "day"),)
-
-
 #: Tables for SQL statements that do not use the ORM classes.
 reminders = cast(sa.Table, Pengingat.__table__)
 occurrences = cast(sa.Table, Occurrence.__table__)
-occurrence_days = cast(sa.Table, OccurrenceDay.__table__)

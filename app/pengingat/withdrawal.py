@@ -11,7 +11,7 @@ from app.notifications import outbox
 from app.notifications.models import Delivery
 from app.pengingat.caregiving import alerts
 from app.pengingat.ledger import statements, stock, upcoming
-from app.pengingat.models import Occurrence, OccurrenceDay, Pengingat
+from app.pengingat.models import Occurrence, Pengingat
 from app.pengingat.timetable.schedule import NEVER
 
 #: Kinds of deliveries about reminders.
@@ -42,7 +42,7 @@ def resume(user_id: int) -> None:
 def delete_all(user_id: int) -> None:
     """Delete the person's reminders, their history and their deliveries. The caller has locked the person's row."""
     outbox.cancel_kinds(user_id, KINDS)
-    for table in (Pengingat, Occurrence, OccurrenceDay):
+    for table in (Pengingat, Occurrence):
         db.session.execute(sa.delete(table).where(table.user_id == user_id))
     db.session.execute(sa.delete(Delivery).where(Delivery.user_id == user_id, Delivery.kind.in_(KINDS)))
 

@@ -26,7 +26,6 @@ CONTENTS: Mapping[str, str] = {
     "invitations": "Undangan Anda kepada pendamping",
     "log_day_users": "Hari ketika Anda memakai aplikasi",
     "notification_settings": "Cara dan waktu Anda menerima pesan",
-    "occurrence_days": "Jumlah pengingat setiap hari, dari waktu yang sudah lama",
     "occurrences": "Riwayat setiap pengingat: selesai, dilewati, atau terlewat",
     "own_pictures": "Daftar gambar Anda; gambarnya ada di folder gambar",
     "password_resets": "Permintaan mengatur ulang kata sandi yang masih berlaku",

@@ -10,7 +10,7 @@ from app.core.database.session import db, unit_of_work
 from app.identity import users
 from app.identity.consents import Consent, Purpose
 from app.pengingat import withdrawal
-from app.pengingat.models import Occurrence, OccurrenceDay, Pengingat
+from app.pengingat.models import Occurrence, Pengingat
 
 #: Time in which a patient can undo the withdrawal. The job runs every hour, and must delete the data within 72 hours.
 GRACE = timedelta(hours=70)
@@ -21,9 +21,7 @@ def delete_withdrawn() -> int:
 
     Return the number of patients. Each patient is one transaction. If the job is killed, the next run continues.
     """
-    has_any = sa.or_(
-        *(sa.exists().where(table.user_id == Consent.user_id) for table in (Pengingat, Occurrence, OccurrenceDay))
-    )
+    has_any = sa.or_(*(sa.exists().where(table.user_id == Consent.user_id) for table in (Pengingat, Occurrence)))
     with unit_of_work():
         people = db.session.scalars(sa.select(Consent.user_id).where(_is_over(), has_any)).all()
     return sum(_delete(user_id) for user_id in people)

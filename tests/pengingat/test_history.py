@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from app.core.database.session import db
-from app.pengingat.models import OccurrenceDay
 from tests.helpers.client import Client
 from tests.helpers.statements import Statements
 from tests.pengingat.histories import rows
@@ -52,17 +50,6 @@ def test_the_percentage_is_null_without_delivered_occurrences(siti: Client, siti
     past(siti_id, 20, "missed", undelivered=True)
     answer = siti.get("/pengingat/kepatuhan").json
     assert (answer["percent"], answer["undelivered"]) == (None, 1)
-
-
-def test_adherence_includes_the_stored_sums_of_old_days(siti: Client, siti_id: int, moment: Time) -> None:
-    day = date(2024, 6, 1)
-    sums = {"due": 3, "done": 2, "skipped": 0, "missed": 1, "undelivered": 0}
-    for judul in ("Metformin", "Amlodipin"):
-        db.session.add(OccurrenceDay(user_id=siti_id, day=day, tipe="obat", judul=judul, **sums))
-    answer = siti.get("/pengingat/kepatuhan?start=2024-06-01&end=2024-06-02").json
-    assert (answer["percent"], answer["due"], answer["done"]) == (66.7, 6, 4)
-    assert [row["due"] for row in answer["days"]] == [6, 0]
-    assert [row["judul"] for row in answer["reminders"]] == ["Amlodipin", "Metformin"]
 
 
 def test_history_and_adherence_reads_need_a_bounded_number_of_statements(

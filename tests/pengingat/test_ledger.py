@@ -12,9 +12,9 @@ from app.core.database.session import db
 from app.notifications.models import Channel, Delivery
 from app.pengingat import jobs
 from app.pengingat.ledger import missed
-from app.pengingat.models import Occurrence, OccurrenceDay, Pengingat
+from app.pengingat.models import Occurrence
 from tests.helpers.client import Client
-from tests.pengingat.ledgers import Time, ledger, settle, waiting
+from tests.pengingat.ledgers import Time, ledger, past, settle, waiting
 
 COMING = ["02 12:00 1", "03 00:00 0", "03 12:00 1"]
 
@@ -230,30 +230,12 @@ def test_is_done_on_an_appointment_closes_all_its_occurrences(
     assert waiting()[-1] == "03 02:00"
 
 
-# --- compaction -----------------------------------------------------------------------------------------------------
+# --- retention ------------------------------------------------------------------------------------------------------
 
 
-def test_old_ledger_rows_are_compacted_into_daily_sums(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    created = siti.post("/pengingat/obat", obat).json
-    for state in ("done", "skipped", "missed", "missed", "void"):
-        db.session.add(
-            Occurrence(
-                reminder_id=created["id"],
-                user_id=db.session.scalars(sa.select(Pengingat.user_id)).one(),
-                tipe="obat",
-                judul="Obat diabetes",
-                slot=f"{state}{db.session.scalar(sa.select(sa.func.count()).select_from(Occurrence))}",
-                due_at=moment.now - timedelta(days=401),
-                day=date(2025, 1, 25),
-                state=state,
-                undelivered=state == "missed"
-                and not db.session.scalar(sa.select(sa.exists().where(Occurrence.undelivered))),
-            )
-        )
-        db.session.flush()
-    assert jobs.compact() == 5
-    assert jobs.compact() == 0
-    assert ledger() == states("pending", *COMING)
-    (row,) = db.session.scalars(sa.select(OccurrenceDay))
-    assert (row.due, row.done, row.skipped, row.missed, row.undelivered) == (4, 1, 1, 1, 1)
-    assert (row.day, row.reminder_id, row.judul) == (date(2025, 1, 25), created["id"], "Obat diabetes")
+def test_occurrences_are_deleted_after_400_days(siti_id: int, moment: Time, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "DELETE_BATCH", 2)
+    for n, days in enumerate((399, 401, 402, 800)):
+        past(siti_id, 1, "done", slot=f"{n}", due_at=moment.now - timedelta(days=days))
+    jobs.delete_old()
+    assert [row.split()[2] for row in ledger()] == ["0"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -17,7 +17,7 @@ from app.identity.consents import Consent, ConsentSource, Purpose
 from app.identity.models import RoleName, User
 from app.notifications.models import Delivery
 from app.pengingat import jobs as pengingat_jobs
-from app.pengingat.models import Occurrence, OccurrenceDay, Pengingat
+from app.pengingat.models import Occurrence, Pengingat
 from app.privacy import jobs
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_user
@@ -161,16 +161,6 @@ def test_cancelling_an_erasure_does_not_resume_reminders_without_consent(client:
     assert (states(Delivery, is_reminder), states(Occurrence)) == ({"cancelled"}, {"void"})
     client.with_token(token).put(ROUTE, {"health_data": True})
     assert (states(Delivery, is_reminder), states(Occurrence)) == ({"pending"}, {"pending"})
-
-
-def test_daily_totals_are_deleted_after_a_withdrawal(siti: Client) -> None:
-    counts = {"due": 1, "done": 1, "skipped": 0, "missed": 0, "undelivered": 0}
-    db.session.add(OccurrenceDay(user_id=siti.id, day=date(2024, 3, 1), tipe="obat", judul="Metformin", **counts))
-    db.session.flush()
-    siti.put(ROUTE, {"health_data": False})
-    withdrawn_since(71)
-    assert jobs.delete_withdrawn() == 1
-    assert db.session.scalar(sa.select(sa.func.count()).select_from(OccurrenceDay)) == 0
 
 
 def test_reminders_are_deleted_within_72_hours_of_a_withdrawal(siti: Client) -> None:

@@ -1,6 +1,6 @@
 """History of a person's reminders: past occurrences, and counts of these occurrences by outcome.
 
-An occurrence is one due time of a reminder. After 400 days only the counts of each day are stored.
+An occurrence is one due time of a reminder.
 """
 
 from __future__ import annotations
@@ -13,18 +13,19 @@ from zoneinfo import ZoneInfo
 import sqlalchemy as sa
 
 from app.core.database.db_time import as_text
-from app.core.database.session import AnySelect, db
+from app.core.database.session import db
 from app.core.errors import ValidationFailed
 from app.core.lib import local_time
 from app.core.web.pagination import Listing, paginate
-from app.pengingat.ledger import compaction, queries
+from app.pengingat.ledger import queries
 from app.pengingat.ledger.schemas import DEFAULT_DAYS, MAX_DAYS, Days, HistoryQuery
-from app.pengingat.models import Occurrence, OccurrenceState, Pengingat, occurrence_days, occurrences
+from app.pengingat.models import Occurrence, OccurrenceState, Pengingat, occurrences
 
-KEYS = ("day", "reminder_id", "tipe", "judul")
 COUNTS = ("due", "done", "skipped", "missed", "undelivered")
 #: Margin between a local day and the same day in UTC. No time zone differs from UTC by more than this.
 ZONES = timedelta(days=1)
+
+_rows = occurrences.c
 
 
 class Sums(TypedDict):
@@ -100,44 +101,56 @@ def _latest_day(now: datetime, zones: Iterable[str]) -> date:
 
 def _within(start: date, end: date, now: datetime) -> list[sa.ColumnElement[bool]]:
     """Return SQL conditions for past occurrences on these days, in the time zone of each reminder."""
-    rows = occurrences.c
-    return [rows.due_at.between(*_moments(start, end, now)), rows.day.between(start, end)]
-
-
-def _moments(start: date, end: date, now: datetime) -> tuple[datetime, datetime]:
-    """Return the earliest and the latest `due_at` that an occurrence on these days may have, in any time zone.
-
-    The queries need these limits because the index contains `due_at` but not `day`.
-    """
+    # The condition on `due_at` is for the index, which contains `due_at` but not `day`.
     first, last = (datetime.combine(day, time(), UTC) for day in (start, end))
-    return first - ZONES, min(now, last + 2 * ZONES)
+    return [_rows.due_at.between(first - ZONES, min(now, last + 2 * ZONES)), _rows.day.between(start, end)]
 
 
 # --- sums -----------------------------------------------------------------------------------------------------------
+
+_is_missed = _rows.state == OccurrenceState.MISSED
+
+
+def _count(*which: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
+    return sa.func.count().filter(*which)
+
+
+_keys = (_rows.reminder_id, _rows.tipe, _rows.judul)
+#: Query with two kinds of rows: the counts (in the order of `COUNTS`) of each day, and those of each reminder. It
+#: returns days as text.
+_counts = (
+    sa.select(
+        _count(),
+        _count(_rows.state == OccurrenceState.DONE),
+        _count(_rows.state == OccurrenceState.SKIPPED),
+        _count(_is_missed, ~_rows.undelivered),
+        _count(_is_missed, _rows.undelivered),
+        as_text(_rows.day),
+        *_keys,
+    )
+    .where(_rows.state != OccurrenceState.VOID)
+    .group_by(sa.func.grouping_sets(sa.tuple_(_rows.day), sa.tuple_(*_keys)))
+)
+_reminders = sa.select(Pengingat.id, Pengingat.judul, Pengingat.tipe, Pengingat.timezone)
 
 
 def adherence(user_id: int, days: Days) -> Adherence:
     """Return counts of a person's occurrences by outcome: in total, by day and by reminder.
 
-    The percentage ignores pending and undelivered occurrences. The function runs two SQL statements, or three if the
-    range contains days more than 400 days ago.
+    The percentage ignores pending and undelivered occurrences. The function runs two SQL statements.
     """
     now = local_time.now()
-    known = db.session.execute(_reminders, {"user_id": user_id}).all()
+    known = db.session.execute(_reminders.where(Pengingat.user_id == user_id)).all()
     start, end = span(days, _latest_day(now, {row[3] for row in known}))
-    first_at, last_at = _moments(start, end, now)
-    which = {"user_id": user_id, "start": start, "end": end, "first_at": first_at, "last_at": last_at}
-    rows = [*db.session.execute(_live_sums, which)]
-    if _is_compacted(start, now):
-        rows += db.session.execute(_kept_sums, which)
-    by_day = [row for row in rows if row[5] is not None]
-    sums = _sums(list(map(sum, zip(*(row[:5] for row in by_day), strict=True))) or [0] * 5)
+    rows = db.session.execute(_counts.where(_rows.user_id == user_id, *_within(start, end, now))).all()
+    of_days = _of_days([row for row in rows if row[5] is not None], start, end)
+    sums = total(of_days)
     return {
         "start": start,
         "end": end,
         "percent": percent(sums),
         **sums,
-        "days": _of_days(by_day, start, end),
+        "days": of_days,
         "reminders": _of_reminders([row for row in rows if row[5] is None], {row[0]: row[1:3] for row in known}),
     }
 
@@ -151,49 +164,6 @@ def percent(sums: Sums) -> float | None:
     if not judged:
         return None
     return (2000 * sums["done"] + judged) // (2 * judged) / 10
-
-
-def _is_compacted(start: date, now: datetime) -> bool:
-    """Return whether a range that starts on this day may contain days of which only the counts are stored."""
-    return start <= (now - timedelta(days=compaction.KEEP_DAYS) + ZONES).date()
-
-
-#: Query of the counts by outcome, and the columns for its GROUP BY.
-Source = tuple[AnySelect, list[Any]]
-
-
-def _live(user_id: object, start: object, end: object, first_at: object, last_at: object) -> Source:
-    rows = occurrences.c
-    which = (rows.due_at.between(first_at, last_at), rows.day.between(start, end), rows.state != OccurrenceState.VOID)
-    return sa.select(*compaction.counts(rows)).where(rows.user_id == user_id, *which), [rows[name] for name in KEYS]
-
-
-def _kept(user_id: object, start: object, end: object) -> Source:
-    rows = occurrence_days.c
-    sums = sa.select(*(sa.cast(sa.func.sum(rows[name]), sa.BigInteger).label(name) for name in COUNTS))
-    return sums.where(rows.user_id == user_id, rows.day.between(start, end)), [rows[name] for name in KEYS]
-
-
-def _grouped(source: Source) -> AnySelect:
-    """Return one statement with two kinds of rows: the counts of each day, and the counts of each reminder.
-
-    The statement returns days as text.
-    """
-    sums, (day, *keys) = source
-    by_both = sa.func.grouping_sets(sa.tuple_(day), sa.tuple_(*keys))
-    return sums.add_columns(as_text(day), *keys).group_by(by_both)
-
-
-_user_id = sa.bindparam("user_id", type_=sa.BigInteger)
-_days = (sa.bindparam("start", type_=sa.Date), sa.bindparam("end", type_=sa.Date))
-_bounds = (sa.bindparam(name, type_=sa.DateTime(timezone=True)) for name in ("first_at", "last_at"))
-_live_sums = _grouped(_live(_user_id, *_days, *_bounds))
-_kept_sums = _grouped(_kept(_user_id, *_days))
-_reminders = (
-    sa.select(Pengingat.id, Pengingat.judul, Pengingat.tipe, Pengingat.timezone)
-    .where(Pengingat.user_id == _user_id)
-    .order_by(Pengingat.id.desc())
-)
 
 
 def total(rows: Iterable[Mapping[Any, Any]]) -> Sums:
@@ -212,9 +182,7 @@ SumsRow = tuple[Any, ...]
 
 def _of_days(rows: Iterable[SumsRow], start: date, end: date) -> list[SumsOfDay]:
     """Return the counts of every day from `start` to `end`. Days without occurrences have counts of 0."""
-    sums: dict[str, Sequence[int]] = {}
-    for row in rows:
-        sums[row[5]] = _added(sums.get(row[5]), row)
+    sums = {row[5]: row[:5] for row in rows}
     days = (date.fromordinal(n) for n in range(start.toordinal(), end.toordinal() + 1))
     return [{"date": day, **_sums(sums.get(day.isoformat(), (0, 0, 0, 0, 0)))} for day in days]
 
