@@ -117,7 +117,7 @@ class SimulatedUser:
     def _writes(self) -> list[Callable[[], requests.Response]]:
         thread = self.random.choice(self.threads)
         log = {"event_type": "view", "event_name": "buka_forum", "screen_name": "Forum", "session_id": "s-1"}
-        answer = {"status": self.random.choice(("done", "skipped")), "note": "Sudah diminum"}
+        answer = {"status": self.random.choice(("done", "skipped"))}
         return [
             *[lambda: self._ask("POST", "/log/user-log", json=log)] * 3,
             lambda: self._ask("POST", f"/forum/threads/{thread}/like", signed_in=True),

@@ -708,7 +708,6 @@ CREATE TABLE occurrences (
     answered_via text,
     snoozed_until timestamp with time zone,
     snoozes smallint DEFAULT 0 NOT NULL,
-    note text,
     undelivered boolean DEFAULT false NOT NULL,
     link_hash text,
     created_at timestamp with time zone DEFAULT now() NOT NULL,

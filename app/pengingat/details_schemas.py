@@ -174,16 +174,6 @@ class ObatDetails(OfReminder):
         allow_none=True,
         metadata={"example": "2026-03-11", "description": "Last day of the course. Without it the course has no end"},
     )
-    durasi_hari = fields.Integer(
-        strict=True,
-        allow_none=True,
-        validate=validate.Range(1, 365),
-        metadata={
-            "example": 10,
-            "description": "Length of the course in days, instead of `selesai`. Without `mulai`, the course begins on "
-            "the day of the next dose",
-        },
-    )
     jadwal_sementara = fields.Nested(TemporarySchedule, allow_none=True)
     persediaan = fields.Nested(Stock, allow_none=True)
 
@@ -198,8 +188,6 @@ class ObatDetails(OfReminder):
 
     @validates_schema(skip_on_field_errors=True)
     def check_course(self, data: JsonDetails, **_: object) -> None:
-        if data.get("selesai") and data.get("durasi_hari"):
-            raise ValidationError("tidak dapat diisi bersama tanggal selesai, pilih salah satu.", "durasi_hari")
         _check_days(data)
 
     @post_load

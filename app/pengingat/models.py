@@ -94,14 +94,6 @@ class Pengingat(Base, Timestamps):
         return self.first_at
 
     @property
-    def next_at(self) -> datetime | None:
-        """Return the time of the next occurrence that is not done yet, or None if all are done."""
-        following = local_time.now() if self.is_done else self.schedule.next_occurrence(local_time.now())
-        if following is None or not self.counts_as_done(following):
-            return following
-        return self.done_until if self.done_until != NEVER else None
-
-    @property
     def is_done(self) -> bool:
         """Return whether the current occurrence is done."""
         return self.counts_as_done(local_time.now())
@@ -111,11 +103,6 @@ class Pengingat(Base, Timestamps):
         if self.done_until is None:
             return False
         return (self.done_from is None or self.done_from <= moment) and moment < self.done_until
-
-    @property
-    def is_past(self) -> bool:
-        """Return whether the reminder has no future occurrence."""
-        return self.schedule.next_occurrence(local_time.now()) is None
 
 
 #: Time after the due time at which an unanswered occurrence becomes missed, and its messages expire.
@@ -190,7 +177,6 @@ class Occurrence(Base, Created):
     )
     snoozed_until: Mapped[datetime | None]
     snoozes: Mapped[int] = mapped_column(sa.SmallInteger, server_default=sa.text("0"))
-    note: Mapped[str | None]
     undelivered: Mapped[bool] = mapped_column(
         server_default=sa.false(),
         comment="true if no channel delivered the reminder; set when the occurrence becomes missed",

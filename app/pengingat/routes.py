@@ -41,7 +41,7 @@ def takes_patient_id(view: Callable[..., object]) -> Callable[..., object]:
 @limit_writes
 @takes_patient_id
 @bp.arguments(schemas.PengingatCreate, examples={name: {"value": each} for name, each in schemas.EXAMPLES.items()})
-@bp.response(201, schemas.PengingatCreated)
+@bp.response(201, schemas.Pengingat)
 def create_reminder(whose: PatientQuery, data: NewPengingat) -> Pengingat:
     """Create a reminder. `waktu` (its time) is optional if `details` contains the time."""
     return service.create(on_behalf_of.to_change(caller, whose), data)
@@ -52,7 +52,7 @@ def create_reminder(whose: PatientQuery, data: NewPengingat) -> Pengingat:
 @limit_writes
 @takes_patient_id
 @bp.arguments(schemas.ObatCreate, example=schemas.OBAT_EXAMPLE)
-@bp.response(201, schemas.PengingatCreated)
+@bp.response(201, schemas.Pengingat)
 def create_obat_reminder(whose: PatientQuery, data: NewPengingat) -> Pengingat:
     """Create one reminder for all daily doses of a medicine."""
     return service.create(on_behalf_of.to_change(caller, whose), data)

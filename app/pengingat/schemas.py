@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from functools import cache
 from typing import Any, NotRequired, TypedDict
 from zoneinfo import available_timezones
 
-from marshmallow import Schema, ValidationError, fields, post_dump, post_load, validate, validates_schema
+from marshmallow import Schema, ValidationError, fields, post_load, validate, validates_schema
 
-from app.core.web.fields import Day, RecordId, Text, Timestamp, enumeration
+from app.core.web.fields import RecordId, Text, Timestamp, enumeration
 from app.core.web.openapi.variants import Variants
 from app.core.web.pagination import Page, PageSchema
 from app.pengingat.details_schemas import DETAILS, Amount, DetailsOfTipe
@@ -23,7 +23,6 @@ TIPES = [tipe.value for tipe in Tipe]
 TIPE = enumeration("Tipe", TIPES)
 
 NO_WAKTU = "wajib diisi."
-PAST = "Waktunya sudah lewat, jadi tidak ada pengingat yang akan dikirim."
 
 
 @cache
@@ -94,7 +93,7 @@ EXAMPLES = {
 }
 OBAT_EXAMPLE = {name: value for name, value in EXAMPLES[Tipe.OBAT].items() if name != "tipe"}
 MEANING = (
-    "Fields by type. obat: nama_obat, frekuensi, jadwal, aturan, and optionally mulai, selesai or durasi_hari, "
+    "Fields by type. obat: nama_obat, frekuensi, jadwal, aturan, and optionally mulai, selesai, "
     "jadwal_sementara, persediaan. makan: sarapan, makan_siang, makan_malam, selingan, each with jam and nutrients. "
     "terapi: jenis_terapi, tempat_terapi, jadwal with hari and jam. kontrol: nama_dokter, spesialisasi, jenis_faskes, "
     "nama_faskes, datetime, frekuensi_kontrol, reminder_offsets. Other fields are stored unchanged."
@@ -191,31 +190,11 @@ class Pengingat(Schema):
     waktu = Timestamp(
         attribute="next_due_at", metadata={"description": "Time of the reminder. For obat: time of the next dose"}
     )
-    next_at = Timestamp(
-        allow_none=True, metadata={"description": "Time of the next occurrence that is not done, or null"}
-    )
     timezone = fields.String(metadata={"example": DEFAULT_ZONE})
     details = fields.Dict()
     is_done = fields.Boolean()
     created_at = Timestamp()
     updated_at = Timestamp()
-
-
-class PengingatCreated(Pengingat):
-    """Response with a new reminder. It contains a warning if the time of the reminder is in the past."""
-
-    warning = fields.Function(
-        lambda pengingat: PAST if pengingat.is_past else None,
-        metadata={
-            "type": "string",
-            "x-optional": True,
-            "description": "Present only if the time is in the past and no message will be sent",
-        },
-    )
-
-    @post_dump
-    def leave_out_no_warning(self, data: dict[str, object], **_: object) -> dict[str, object]:
-        return data if data["warning"] else {name: value for name, value in data.items() if name != "warning"}
 
 
 @dataclass(frozen=True)
@@ -237,25 +216,16 @@ class PatientQuerySchema(Schema):
 
 @dataclass(frozen=True)
 class Query:
-    """Page and filters of a list of reminders. None means no filter."""
+    """Page and filter of a list of reminders. None means all types."""
 
     page: Page
     tipe: str | None
-    is_done: bool | None
-    date: date | None
 
 
 class QuerySchema(PageSchema):
     tipe = fields.String(validate=validate.OneOf(TIPES), metadata=TIPE)
-    is_done = fields.Boolean(metadata={"description": "Whether the current occurrence is done"})
-    date = Day(
-        metadata={
-            "description": "Only reminders with a due time on this day, in the time zone of the reminder",
-            "example": "2026-03-02",
-        }
-    )
 
     @post_load
     def to_page(self, data: dict[str, Any], **kwargs: object) -> Query:
-        narrowing = {name: data.pop(name, None) for name in ("tipe", "is_done", "date")}
-        return Query(super().to_page(data, **kwargs), **narrowing)
+        tipe = data.pop("tipe", None)
+        return Query(super().to_page(data, **kwargs), tipe)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
@@ -22,7 +22,7 @@ from app.pengingat.ledger.queries import LockedReminders
 from app.pengingat.models import AnsweredVia, Pengingat
 from app.pengingat.schemas import NO_WAKTU, NewPengingat, PengingatChanges, Query, StockAddition
 from app.pengingat.timetable import limits
-from app.pengingat.timetable.plans import Clock, has_times, schedule_of, wall_times, with_first_day
+from app.pengingat.timetable.plans import Clock, has_times, schedule_of, wall_times
 from app.pengingat.timetable.schedule import Schedule
 from app.pengingat.timetable.tipe import Details, Tipe
 
@@ -39,23 +39,7 @@ def list_all(user_id: int, query: Query) -> Listing[Pengingat]:
     rows = sa.select(Pengingat).where(Pengingat.user_id == user_id).order_by(Pengingat.id.desc())
     if query.tipe is not None:
         rows = rows.where(Pengingat.tipe == query.tipe)
-    if query.is_done is not None:
-        rows = rows.where(queries.is_done(done=query.is_done, now=local_time.now()))
-    page = query.page
-    if query.date is None:
-        return paginate(rows, page)
-    found = [pengingat for pengingat in db.session.scalars(rows) if _occurs_on(pengingat, query.date)]
-    return Listing(found[page.offset : page.offset + page.size], len(found), page)
-
-
-def _occurs_on(pengingat: Pengingat, day: date) -> bool:
-    """Return whether a reminder has a due time on this day, in its own time zone.
-
-    For a repeating reminder, return False if the day is before the day on which the schedule was set.
-    """
-    schedule = pengingat.schedule
-    is_set = not schedule.repeats or pengingat.active_from.astimezone(schedule.zone).date() <= day
-    return is_set and schedule.occurs_on(day)
+    return paginate(rows, query.page)
 
 
 def get(user_id: int, pengingat_id: int) -> Pengingat:
@@ -78,7 +62,7 @@ def create(user_id: int, data: NewPengingat) -> Pengingat:
         tipe=data["tipe"],
         judul=data["judul"],
         timezone=data["timezone"],
-        details=_details(data["tipe"], data["details"], None, clock),
+        details=load_details(data["tipe"], data["details"]),
         planned_until=now,
     )
     schedule = _schedule(pengingat.tipe, pengingat.details, waktu, clock)
@@ -168,11 +152,10 @@ def add_stock(user_id: int, pengingat_id: int, data: StockAddition) -> Pengingat
 def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) -> bool:
     """Apply the changed fields of `SCHEDULING`. Return whether the messages must be planned again."""
     tipe, zone = changes.get("tipe", pengingat.tipe), changes.get("timezone", pengingat.timezone)
-    course = pengingat.schedule if "durasi_hari" in pengingat.details else None
     before = pengingat.schedule
     is_kept = (tipe, zone) == (pengingat.tipe, pengingat.timezone)
     clock = Clock(ZoneInfo(zone), now, wall_times(tipe, pengingat.details, before) if is_kept else {})
-    details = _details(tipe, changes.get("details", pengingat.details), course, clock)
+    details = load_details(tipe, changes.get("details", pengingat.details))
     was_derived = pengingat.first_at == _first(pengingat.schedule, pengingat.active_from)
     start = changes.get("waktu", None if was_derived and has_times(tipe, details) else pengingat.first_at)
     after = _schedule(tipe, details, start, clock)
@@ -187,11 +170,6 @@ def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) 
         pengingat.first_at = start
     stock.track(pengingat, now)
     return before != after or (again_before, tipe_before) != (details.get(upcoming.AGAIN_FIELD), tipe)
-
-
-def _details(tipe: str, sent: Details, course: Schedule | None, clock: Clock) -> Details:
-    details = load_details(tipe, sent)
-    return with_first_day(details, course, clock) if tipe == Tipe.OBAT else details
 
 
 def _schedule(tipe: str, details: Details, start: datetime | None, clock: Clock) -> Schedule:

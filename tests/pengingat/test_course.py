@@ -43,52 +43,27 @@ def test_no_message_is_queued_before_or_after_the_days_of_a_course(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
     record = make(siti, obat, mulai="2026-03-04", selesai="2026-03-05")
-    assert record["waktu"] == record["next_at"] == "2026-03-04T00:00:00Z"
+    assert record["waktu"] == "2026-03-04T00:00:00Z"
     assert waiting() == []
     assert all_dues(moment) == ["04 00:00", "04 12:00", "05 00:00", "05 12:00"]
     assert ledger() == ["04 00:00 0 pending", "04 12:00 1 pending", "05 00:00 0 pending", "05 12:00 1 pending"]
-    assert siti.get(f"/pengingat/{record['id']}").json["next_at"] is None
 
 
-def test_a_course_ends_after_its_number_of_days(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    make(siti, obat, mulai="2026-03-03", durasi_hari=2)
+def test_a_course_ends_after_its_last_day(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    make(siti, obat, mulai="2026-03-03", selesai="2026-03-04")
     assert all_dues(moment) == ["03 00:00", "03 12:00", "04 00:00", "04 12:00"]
 
 
 def test_a_course_includes_29_february_of_a_leap_year(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
     moment.now = moment.now.replace(year=2028, month=2, day=27)
-    make(siti, obat, mulai="2028-02-29", durasi_hari=2)
+    make(siti, obat, mulai="2028-02-29", selesai="2028-03-01")
     assert sorted(all_dues(moment)) == ["01 00:00", "01 12:00", "29 00:00", "29 12:00"]
-
-
-def test_a_course_without_a_start_date_begins_on_the_day_of_the_next_dose(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
-    today = make(siti, obat, durasi_hari=1)
-    assert today["details"]["mulai"] == "2026-03-02"
-    moment.move(hours=12)  # 20:00, after the last dose of the day
-    tomorrow = make(siti, obat, durasi_hari=1)
-    assert tomorrow["details"]["mulai"] == "2026-03-03"
-    assert tomorrow["next_at"] == "2026-03-03T00:00:00Z"
-
-
-def test_a_changed_course_keeps_its_start_date_unless_it_has_ended(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
-    path = f"/pengingat/{make(siti, obat, durasi_hari=3)['id']}"
-    moment.move(days=1)
-    longer = with_details(obat, durasi_hari=5)["details"]
-    assert siti.put(path, {"details": longer}).json["details"]["mulai"] == "2026-03-02"
-    moment.move(days=10)
-    again = siti.put(path, {"details": longer}).json
-    assert again["details"]["mulai"] == "2026-03-13"
-    assert again["next_at"] == "2026-03-13T12:00:00Z"
 
 
 def test_an_update_with_the_unchanged_record_does_not_change_a_course(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
-    record = make(siti, obat, durasi_hari=3, jadwal_sementara=RAMADAN)
+    record = make(siti, obat, selesai="2026-03-04", jadwal_sementara=RAMADAN)
     moment.move(days=1)
     jobs.top_up()
     before = ledger()
@@ -126,23 +101,17 @@ def test_a_course_stays_done_after_its_last_dose_is_done(siti: Client, moment: T
     moment.move(hours=11, minutes=30)
     assert siti.post(f"{path}/konfirmasi", {"status": "done"}).json["due_at"] == "2026-03-02T12:00:00Z"
     moment.move(days=30)
-    record = siti.get(path).json
-    assert (record["is_done"], record["next_at"]) == (True, None)
-
-
-def test_a_course_in_the_past_is_saved_with_a_warning(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    assert "sudah lewat" in make(siti, obat, mulai="2026-02-01", selesai="2026-02-10")["warning"]
-    assert "warning" not in make(siti, obat, selesai="2026-03-02")
+    assert siti.get(path).json["is_done"] is True
 
 
 def test_an_ended_course_needs_no_top_up_until_it_is_extended(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    record = make(siti, obat, durasi_hari=2)
+    record = make(siti, obat, selesai="2026-03-03")
     for _ in range(4):
         moment.move(days=1)
         jobs.top_up()
     assert jobs.top_up_page() == 0
-    longer = siti.put(f"/pengingat/{record['id']}", {"details": {**record["details"], "durasi_hari": 10}})
-    assert longer.json["next_at"] == "2026-03-06T12:00:00Z"
+    longer = {**record["details"], "selesai": "2026-03-11"}
+    assert siti.put(f"/pengingat/{record['id']}", {"details": longer}).json["waktu"] == "2026-03-06T12:00:00Z"
     assert waiting()[-1] == "07 12:00"
 
 
@@ -156,29 +125,12 @@ def test_shortening_a_course_cancels_the_deliveries_after_its_end(
     assert ledger() == ["02 12:00 1 pending", "03 00:00 0 void", "03 12:00 1 void"]
 
 
-def test_the_list_of_a_day_includes_a_course_only_on_its_days(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    course = make(siti, obat, mulai="2026-03-04", durasi_hari=2, jadwal_sementara=RAMADAN)["id"]
-    usual = make(siti, obat)["id"]
-
-    def listed(day: str) -> list[int]:
-        return sorted(row["id"] for row in siti.get(f"/pengingat/?date={day}").json)
-
-    assert listed("2026-03-03") == [usual]
-    assert listed("2026-03-04") == listed("2026-03-05") == [course, usual]
-    assert listed("2026-03-06") == [usual]
-
-
 @pytest.mark.parametrize(
     ("details", "field"),
     [
         ({"mulai": "2026-03-04", "selesai": "2026-03-03"}, "details.selesai"),
         ({"mulai": "besok"}, "details.mulai"),
         ({"selesai": 5}, "details.selesai"),
-        ({"selesai": "2026-03-10", "durasi_hari": 5}, "details.durasi_hari"),
-        ({"durasi_hari": 0}, "details.durasi_hari"),
-        ({"durasi_hari": 366}, "details.durasi_hari"),
-        ({"durasi_hari": 1.5}, "details.durasi_hari"),
-        ({"durasi_hari": "sepuluh"}, "details.durasi_hari"),
         ({"jadwal_sementara": []}, "details.jadwal_sementara"),
         ({"jadwal_sementara": {**RAMADAN, "selesai": None}}, "details.jadwal_sementara.selesai"),
         ({"jadwal_sementara": {**RAMADAN, "selesai": "2026-03-02"}}, "details.jadwal_sementara.selesai"),
@@ -194,7 +146,7 @@ def test_a_course_with_invalid_fields_is_refused(
 
 
 def test_null_course_fields_mean_no_course(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    empty = dict.fromkeys(("mulai", "selesai", "durasi_hari", "jadwal_sementara"))
+    empty = dict.fromkeys(("mulai", "selesai", "jadwal_sementara"))
     make(siti, obat, **empty)
     assert waiting() == ["02 12:00", "03 00:00", "03 12:00"]
 

@@ -166,7 +166,6 @@ class TestCreateObatReminder:
             "waktu": "2026-03-02T12:00:00Z",
             "timezone": "Asia/Jakarta",
             "details": {**obat["details"], "aturan": "setelah makan"},
-            "next_at": "2026-03-02T12:00:00Z",
             "is_done": False,
             "created_at": "",
             "updated_at": "",

@@ -76,7 +76,6 @@ LABELS = {
     "ingatkan_ulang_menit": "Jarak pengingat ulang",
     "mulai": "Tanggal mulai",
     "selesai": "Tanggal selesai",
-    "durasi_hari": "Lama pengobatan",
     "jadwal_sementara": "Jadwal sementara",
     "penting": "Tanda penting",
     "persediaan": "Persediaan",

@@ -70,7 +70,7 @@ def confirm(user_id: int, pengingat_id: int, data: NewAnswer, via: AnsweredVia =
         return reopened
     at = _answered_at(data, held.now)
     rows = statements.near([pengingat_id], held.now, second=second, until=at, slot=None if second else data.slot)
-    (answered,) = _Answer(held, rows, data, via, data.note, at).give([_asked(pengingat, rows, data, held.now)])
+    (answered,) = _Answer(held, rows, data, via, at).give([_asked(pengingat, rows, data, held.now)])
     return answered
 
 
@@ -161,7 +161,6 @@ def _unanswered(pengingat: Pengingat, row: Row, now: datetime) -> Row:
         recorded_at=None,
         undone_at=now,
         stock_deducted=taken,
-        note=None,
     )
 
 
@@ -188,10 +187,9 @@ class _Answer:
         rows: Sequence[Row],
         data: QuickAnswer,
         via: AnsweredVia,
-        note: str | None = None,
         at: datetime | None = None,
     ) -> None:
-        self.held, self.now, self.rows, self.status, self.via, self.note = held, held.now, rows, data.status, via, note
+        self.held, self.now, self.rows, self.status, self.via = held, held.now, rows, data.status, via
         self.span = timedelta(minutes=data.minutes)
         #: Time of an offline answer.
         self.at = at
@@ -236,7 +234,7 @@ class _Answer:
 
     def _change(self, news: Sequence[Row]) -> list[Row]:
         if self.status != SNOOZE:
-            return record(self.held, self.rows, news, OccurrenceState(self.status), self.via, self.note, self.at)
+            return record(self.held, self.rows, news, OccurrenceState(self.status), self.via, self.at)
         snoozed = _change(self.held, [(row, self._snoozed(row)) for row in news])
         if len(snoozed) < len(news):
             raise AlreadyClosed
@@ -257,7 +255,6 @@ def record(
     news: Sequence[Row],
     state: OccurrenceState,
     via: AnsweredVia,
-    note: str | None = None,
     at: datetime | None = None,
 ) -> list[Row]:
     """Record the answer `state` in the rows `news`. Also update the stock, `is_done` and the alerts to caregivers.
@@ -271,7 +268,6 @@ def record(
             answered_via=via,
             recorded_at=held.now,
             stock_deducted=stock.take(held.of(row), row, state),
-            note=note or row.note,
         )
         for row in news
     }

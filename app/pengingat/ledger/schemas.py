@@ -42,7 +42,6 @@ class NewAnswer(QuickAnswer):
 
     due_at: datetime | None = None
     slot: str | None = None
-    note: str | None = None
     #: Time of an offline answer.
     answered_at: datetime | None = None
 
@@ -76,7 +75,6 @@ class AnswerCreate(QuickAnswerCreate):
     )
     due_at = Timestamp(metadata={"description": "Due time of the occurrence, at most 60 minutes ahead"})
     slot = Text(50, example="0", metadata={"description": "Selects one of several occurrences with the same due time"})
-    note = Text(200)
     answered_at = Timestamp(
         metadata={
             "example": "2026-03-02T00:05:00Z",

@@ -135,7 +135,6 @@ class Row(NamedTuple):
     snoozes: int
     stock_deducted: float | None
     undelivered: bool
-    note: str | None
 
     @property
     def late(self) -> bool:
@@ -261,7 +260,7 @@ _FOLLOWING = ("done_from", "done_until", "details")
 #: Columns of an occurrence that an answer may change.
 _CHANGED = (
     *("state", "answered_at", "answered_via", "recorded_at", "undone_at"),
-    *("snoozed_until", "snoozes", "stock_deducted", "note"),
+    *("snoozed_until", "snoozes", "stock_deducted"),
 )
 
 

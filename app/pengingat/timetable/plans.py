@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time
 from zoneinfo import ZoneInfo
 
 from app.pengingat.timetable.schedule import WEEKDAYS, Schedule, Slot, Temporary, wall_time
@@ -76,7 +76,7 @@ def schedule_of(tipe: str, details: Details, start: datetime | None, clock: Cloc
                 zone,
                 slots=clock.doses(details["jadwal"]),
                 first=_day(details.get("mulai")) or date.min,
-                last=_last_day(details) or date.max,
+                last=_day(details.get("selesai")) or date.max,
                 temporary=_temporary(details.get(TEMPORARY), clock),
             )
         case Tipe.MAKAN:
@@ -114,32 +114,12 @@ def has_times(tipe: str, details: Details) -> bool:
             return bool(details.get("datetime"))
 
 
-def with_first_day(details: Details, before: Schedule | None, clock: Clock) -> Details:
-    """Return the details of a medicine. Add the first day (`mulai`) if the details have only a duration.
-
-    The first day is the day of the next dose. If `before` is the schedule of a course that is not over, keep the first
-    day of that course.
-    """
-    if details.get("durasi_hari") is None or details.get("mulai") is not None:
-        return details
-    if before is not None and before.first != date.min and not before.is_over(clock.now):
-        return {**details, "mulai": before.first.isoformat()}
-    first = Schedule(clock.zone, slots=clock.doses(details["jadwal"])).next_occurrence(clock.now) or clock.now
-    return {**details, "mulai": first.astimezone(clock.zone).date().isoformat()}
-
-
 def doses_on(details: Details, schedule: Schedule, moment: datetime) -> Sequence[Details]:
     """Return the doses of a medicine on the day of this moment: the temporary doses or the normal doses."""
     temporary = schedule.temporary
     is_temporary = temporary and temporary.first <= moment.astimezone(schedule.zone).date() <= temporary.last
     doses: list[Details] = (details[TEMPORARY] if is_temporary else details)["jadwal"]
     return doses
-
-
-def _last_day(details: Details) -> date | None:
-    """Return the last day of a medicine's course, or None if the course has no end."""
-    first, days = _day(details.get("mulai")), details.get("durasi_hari")
-    return first + timedelta(days=days - 1) if first and days else _day(details.get("selesai"))
 
 
 def _temporary(sent: Details | None, clock: Clock) -> Temporary | None:

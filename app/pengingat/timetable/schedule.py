@@ -151,15 +151,6 @@ class Schedule:
         last = past[-1].occurrence
         return coming if coming - now < min(AHEAD, now - last) else last
 
-    def occurs_on(self, day: date) -> bool:
-        """Return whether the schedule has an occurrence on this day. A time that the clocks skip counts too."""
-        if self.single_at is not None:
-            return self.single_at.astimezone(self.zone).date() == day
-        return any(
-            period.first <= day <= period.last and period.slot.weekday in (None, day.weekday())
-            for period in self.active_periods()
-        )
-
     def has_slot(self, name: str) -> bool:
         """Return whether the schedule has a slot, or a notice before `single_at`, with this name."""
         if self.single_at is not None:
