@@ -26,6 +26,7 @@ from app.identity import credentials, second_factor
 from app.identity import jobs as identity_jobs
 from app.identity import users as people
 from app.identity.models import RoleName, User
+from app.identity.roles import set_only_role
 from app.identity.schemas import UserCreate
 from app.logs import jobs as log_jobs
 from app.notifications import jobs as notification_jobs
@@ -83,7 +84,7 @@ def set_role(username: str, role: str) -> None:
     """
     with unit_of_work():
         user = _named(username)
-        roles.set_only_role(user, RoleName(role))
+        set_only_role(user, RoleName(role))
         click.echo(f"{user.username} is now {role}.")
 
 

@@ -45,7 +45,6 @@ from app.pengingat.outgoing import presend_checks, render
 from app.personal_data import jobs as personal_data
 from app.privacy import jobs as privacy
 from app.push import transport as push
-from app.roles import service as roles
 from app.videos import service as videos
 
 #: Functions that each scheduler calls every second. Each function looks for due work, and enqueues a job or processes
@@ -102,7 +101,6 @@ RENDER: Mapping[str, Renderer] = {
             **dict.fromkeys(account_notices.NUMBERS, account_notices.render_number),
             account_notices.HANDED_OVER: account_notices.render_handed_over,
             **dict.fromkeys(account_notices.BY_ADMINISTRATOR, account_notices.render_by_administrator),
-            roles.ROLES_CHANGED: roles.render,
             caregiver_notices.SUBJECT: caregiver_notices.render,
             caregiver_notices.GATHERED: caregiver_notices.render_gathered,
         }

@@ -1145,7 +1145,7 @@ CREATE TABLE users (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     phone_changed_at timestamp with time zone,
     phone_before text,
-    self_registered boolean DEFAULT true NOT NULL,
+    is_staff boolean DEFAULT false NOT NULL,
     phone_verified_at timestamp with time zone,
     erasure_due_at timestamp with time zone,
     erasure_posts text,
@@ -1173,7 +1173,7 @@ COMMENT ON COLUMN users.phone_changed_at IS 'when the person changed to this num
 
 COMMENT ON COLUMN users.phone_before IS 'the previous number in E.164; of several changes within a day, the number before the first change';
 
-COMMENT ON COLUMN users.self_registered IS 'true if the person created the account or took it over; then other administrators cannot set its password';
+COMMENT ON COLUMN users.is_staff IS 'true if an administrator created the account and it never had another role than admin; then other administrators may set its password and delete it';
 
 COMMENT ON COLUMN users.phone_verified_at IS 'when the person proved the number; null: not proven since the last change';
 
@@ -1669,8 +1669,6 @@ CREATE INDEX ix_users_erasure_due_at ON users USING btree (erasure_due_at) WHERE
 CREATE INDEX ix_users_guardian_id ON users USING btree (guardian_id) WHERE (guardian_id IS NOT NULL);
 
 CREATE INDEX ix_users_is_verified ON users USING btree (is_verified, created_at, id);
-
-CREATE INDEX ix_users_nama_ktp ON users USING btree (lower(nama_ktp), id);
 
 CREATE INDEX ix_users_searched ON users USING gin (username gin_trgm_ops, nama_ktp gin_trgm_ops, email gin_trgm_ops, nomor_hp gin_trgm_ops, phone gin_trgm_ops);
 

@@ -83,7 +83,7 @@ def register(data: Loaded, remote_ip: str | None, *, device: str | None = None) 
 
 
 def _create(data: Loaded, role: str) -> User:
-    user = users.create(data, [role], self_registered=True)
+    user = users.create(data, [role])
     if role_ids := data.get("role_ids"):
         choose_own_roles(user, {*role_ids, *user.role_ids})
     notification_settings.record_consents(user, data.get("consents", {}), way=ConsentSource.REGISTRATION)

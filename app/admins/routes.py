@@ -66,8 +66,8 @@ def get_admin(username: str) -> User:
 def update_admin(data: Loaded, user_id: int) -> User:
     """Update an administrator. Missing fields stay unchanged.
 
-    The response is 403 if the request changes the password or phone number of another administrator who registered
-    themselves.
+    Only super-admins change the password or phone number of another administrator. A staff account is an exception:
+    an administrator created it, and it never had another role than admin.
     """
     return admins.update(user_id, data, by=caller)
 
@@ -78,8 +78,8 @@ def update_admin(data: Loaded, user_id: int) -> User:
 def delete_admin(user_id: int) -> dict[str, str]:
     """Delete an administrator. The response is 409 for the caller's own account and for the last administrator.
 
-    An account that registered itself, or that has another role, stays. It loses the administrator's roles and all
-    sessions, and the message says so.
+    Only a staff account is deleted. Any other account stays. It loses the administrator's roles and all sessions, and
+    the message says so.
     """
     return {"message": admins.delete(user_id, by=caller)}
 
@@ -106,9 +106,8 @@ def remove_admin_otp(data: dict[str, str], user_id: int) -> None:
 @bp.arguments(schemas.UserSearchSchema, location="query")
 @bp.response(200, schemas.UserRow(many=True))
 def list_users(search: UserSearch) -> Listing[User]:
-    """List users, filtered and sorted. `q` searches username, name, e-mail and phone number.
+    """List users, newest first. `q` searches username, name, e-mail and phone number.
 
-    With `missed_days`, list only people who missed doses.
     The total of a filtered list stops at 10,000.
     """
     return users.list_all(search)
@@ -215,7 +214,7 @@ def get_overview(query: DayRange) -> dict[str, object]:
 @requires(RoleName.ADMIN)
 @bp.response(200, schemas.Today)
 def get_today() -> dict[str, object]:
-    """Return today's reminders since midnight in Jakarta, and the number of people who missed doses on several days."""
+    """Return the numbers of reminders since midnight in Jakarta, of patients and of unverified users."""
     return reminders.get_today()
 
 

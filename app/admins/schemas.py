@@ -16,7 +16,6 @@ from app.core.web.fields import (
     Characters,
     Form,
     ListOf,
-    Province,
     ProvinceName,
     RecordId,
     Text,
@@ -33,19 +32,10 @@ from app.identity.schemas import Name, Password, Person, PhoneNumber, Username
 # --- people ---------------------------------------------------------------------------------------------------------
 
 
-#: Values of the query parameter `sort`. A leading minus means descending.
-ORDERS = ("created_at", "nama_ktp", "username")
-
-
 @dataclass(frozen=True)
 class UserSearch(Search):
-    """Filters and sort order for a list of users."""
-
     role: str | None = None
     is_verified: bool | None = None
-    province: str | None = None
-    missed_days: int | None = None
-    sort: str = "-created_at"
 
 
 class UserSearchSchema(SearchSchema):
@@ -53,15 +43,6 @@ class UserSearchSchema(SearchSchema):
 
     role = Text(100, example="pasien", metadata={"description": "Users with a role of this name"})
     is_verified = fields.Boolean()
-    province = Province()
-    missed_days = fields.Integer(
-        validate=validate.Range(1, 14),
-        metadata={"example": 3, "description": "Users who missed a dose on each of this many days, up to yesterday"},
-    )
-    sort = fields.String(
-        validate=validate.OneOf([f"{sign}{name}" for name in ORDERS for sign in ("", "-")]),
-        metadata={"example": "-created_at", "description": "A leading minus means descending. Default: `-created_at`"},
-    )
 
 
 class UserRow(identity_schemas.Account):
@@ -69,14 +50,6 @@ class UserRow(identity_schemas.Account):
 
     erasure_due_at = Timestamp(
         allow_none=True, metadata={"description": "When the user's requested erasure is due. null without a request"}
-    )
-
-    last_seen_at = Timestamp(
-        allow_none=True,
-        metadata={
-            "description": "Time of the latest login, refresh or logged activity that is still stored. Refreshes come "
-            "every 15 minutes. null if there is none",
-        },
     )
 
 
@@ -277,18 +250,14 @@ class Overview(Schema):
 
 
 class Today(Schema):
-    """Numbers of reminders due since midnight in Jakarta, and of people who missed doses on several days."""
+    """Numbers of reminders due since midnight in Jakarta, and of people."""
 
     date = AnyDay(metadata={"example": "2026-03-31"})
     sent = fields.Integer(metadata={"example": 26, "description": "Sent by at least one channel"})
     waiting = fields.Integer(metadata={"example": 1, "description": "Not sent yet"})
     failed = fields.Integer(metadata={"example": 0, "description": "Sent by no channel"})
     done = fields.Integer(metadata={"example": 19, "description": "Answered as done"})
-    missed_days = fields.Integer(metadata={"example": 3})
-    missed_people = fields.Integer(
-        metadata={"example": 2, "description": "People who missed a dose on each of the last `missed_days` days"}
-    )
-    patients = fields.Integer(metadata={"example": 80})
+    patients = fields.Integer(metadata={"example": 80, "description": "Users with the role pasien"})
     unverified = fields.Integer(metadata={"example": 60, "description": "Users who are not verified yet"})
 
 

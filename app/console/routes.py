@@ -8,7 +8,6 @@ from app.core.web.blueprint import Blueprint
 from app.core.web.pagination import Listing, Page, PageSchema
 from app.identity.access import caller, public, requires
 from app.identity.models import RoleName
-from app.notifications.senders.models import Sender
 from app.privacy.service.deliveries import Sent
 
 bp = Blueprint("console", __name__, description="State of the service for operators, features for clients")
@@ -37,14 +36,6 @@ def get_condition() -> Condition:
 def update_broadcasts(data: dict[str, bool]) -> dict[str, object]:
     """Pause all broadcasts, or resume them where they stopped."""
     return service.set_broadcasts(caller, paused=data["paused"])
-
-
-@bp.post("/admins/operasi/pengirim")
-@requires(RoleName.ADMIN)
-@bp.response(200, schemas.Sender)
-def resume_sender() -> Sender:
-    """Resume sending messages. If the sender is still down, it stops at the next error."""
-    return service.resume_sender(caller)
 
 
 @bp.get("/admins/users/<int:user_id>/pengiriman")

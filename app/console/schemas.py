@@ -39,7 +39,6 @@ class Sender(Schema):
 
 class Broadcasts(Schema):
     paused = fields.Boolean()
-    reason = fields.String(allow_none=True, metadata={"description": "The reason for an automatic pause"})
     open = fields.Integer(metadata={"description": "Broadcasts that are not completely sent"})
 
 

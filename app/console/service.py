@@ -1,4 +1,4 @@
-"""State of the service for operators, switches for broadcasts and the sender, and features for clients."""
+"""State of the service for operators, the switch for broadcasts, and features for clients."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from redis.exceptions import RedisError
 
-from app.core.errors import Conflict
 from app.core.jobs import metrics as job_metrics
 from app.core.settings import settings
 from app.core.web.pagination import Listing, Page
@@ -67,19 +66,6 @@ def set_broadcasts(caller: Caller, *, paused: bool) -> dict[str, object]:
     return _broadcasts()
 
 
-def resume_sender(caller: Caller) -> Sender:
-    """Resume sending messages. Raise `Conflict` if no message provider is set.
-
-    If the sender still does not work, sending stops again at the next error.
-    """
-    sender_status.start()
-    sender = sender_status.current()
-    if sender is None:
-        raise Conflict("Tidak ada penyedia pesan yang diatur.", code="no_sender")
-    audit.record(caller, audit.AuditAction.SENDER_RESUMED, f"sender:{sender.provider}")
-    return sender
-
-
 def deliveries_of(caller: Caller, user_id: int, page: Page) -> Listing[Sent]:
     """Return the deliveries of a user with states and reasons, without text.
 
@@ -117,6 +103,5 @@ def _broadcasts() -> dict[str, object]:
     pace = broadcasts.pace()
     return {
         "paused": pace is not None and pace.paused,
-        "reason": pace.pause_reason if pace else None,
         "open": broadcasts.count(BroadcastState.OPEN),
     }

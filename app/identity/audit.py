@@ -40,7 +40,6 @@ class AuditAction(StrEnum):
     DELETED = "deleted"
     BROADCASTS_PAUSED = "broadcasts_paused"
     BROADCASTS_RESUMED = "broadcasts_resumed"
-    SENDER_RESUMED = "sender_resumed"
     MODERATED = "moderated"
     #: A statement of the SQL console. Only super-admins see these entries, because a statement may contain any data.
     SQL = "sql"

@@ -205,7 +205,7 @@ def release(user: User) -> CaregiverLink:
 
     The dependent must be locked and must have a password. The caregiver keeps only the scope `alerts`.
     """
-    caregiver_id, user.guardian_id, user.self_registered = user.guardian_id, None, True
+    caregiver_id, user.guardian_id = user.guardian_id, None
     db.session.flush()
     which = CaregiverLink.caregiver_id == caregiver_id, CaregiverLink.patient_id == user.id
     link: CaregiverLink = db.session.scalars(sa.select(CaregiverLink).where(*which).with_for_update()).one()

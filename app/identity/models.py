@@ -82,10 +82,10 @@ class User(Base, Timestamps):
     phone_verified_at: Mapped[datetime | None] = mapped_column(
         comment="when the person proved the number; null: not proven since the last change"
     )
-    self_registered: Mapped[bool] = mapped_column(
-        server_default=sa.true(),
-        comment="true if the person created the account or took it over; then other administrators cannot "
-        "set its password",
+    is_staff: Mapped[bool] = mapped_column(
+        server_default=sa.false(),
+        comment="true if an administrator created the account and it never had another role than admin; then other "
+        "administrators may set its password and delete it",
     )
     guardian_id: Mapped[int | None] = mapped_column(
         sa.ForeignKey("users.id"),
@@ -113,8 +113,6 @@ class User(Base, Timestamps):
     roles: Mapped[list[Role]] = relationship(secondary=user_roles, lazy="selectin", order_by=Role.id)
     #: Reason why messages do not reach the number: wrong_number or unreachable. `app.accounts.service` sets it.
     phone_problem: Mapped[str | None] = query_expression()
-    #: Time of the person's latest activity. It is set only if the query uses `with_expression`.
-    last_seen_at: Mapped[datetime | None] = query_expression()
 
     __table_args__ = (
         sa.Index("uq_users_username", sa.text("lower(username)"), unique=True),
@@ -125,7 +123,6 @@ class User(Base, Timestamps):
         sa.Index("ix_users_domicile", "domicile"),
         sa.Index("ix_users_created_at", "created_at", "id"),
         sa.Index("ix_users_is_verified", "is_verified", "created_at", "id"),
-        sa.Index("ix_users_nama_ktp", sa.text("lower(nama_ktp)"), "id"),
         sa.Index("ix_users_erasure_due_at", "erasure_due_at", postgresql_where=sa.text("erasure_due_at IS NOT NULL")),
         sa.Index("ix_users_guardian_id", "guardian_id", postgresql_where=sa.text("guardian_id IS NOT NULL")),
         trigrams("ix_users_searched", *SEARCHED),

@@ -45,7 +45,7 @@ def choose_own_roles(user: User, role_ids: Collection[int]) -> None:
     if user.roles and not others and not chosen:
         raise BadRequest("Sedikitnya satu peran harus dipilih.", code="role_needed")
     _check_may_lose(user, chosen)
-    user.roles = sorted({*others, *chosen}, key=lambda role: role.id)
+    _assign(user, {*others, *chosen})
     db.session.flush()
 
 
@@ -88,10 +88,15 @@ def _set_roles(user: User, roles: set[Role], by: Caller | None) -> User:
             taken=sorted(before - after),
         )
     with map_constraint_errors(ROLE_CONSTRAINTS):
-        user.roles = sorted(roles, key=lambda role: role.id)
+        _assign(user, roles)
     if not PRIVILEGED.isdisjoint(after - before):
         sessions.shorten(user.id)
     return user
+
+
+def _assign(user: User, roles: Iterable[Role]) -> None:
+    user.roles = sorted(roles, key=lambda role: role.id)
+    user.is_staff = user.is_staff and user.role_names <= {RoleName.ADMIN}
 
 
 def _check_may_lose(user: User, roles: Iterable[Role]) -> None:

@@ -96,16 +96,13 @@ def lock_own(user_id: int) -> sa.Row[str, bool]:
     return row
 
 
-def create(
-    data: Loaded, roles: Collection[str], *, self_registered: bool = False, guardian_id: int | None = None
-) -> User:
+def create(data: Loaded, roles: Collection[str], *, is_staff: bool = False, guardian_id: int | None = None) -> User:
     """Create a person with the roles of these names. Raise `Conflict` if username, e-mail or phone number is taken.
 
-    `self_registered` is true if the person created the account. In that case, other administrators cannot set the
-    person's password. If `guardian_id` is set, the person is a dependent of the caregiver with this id, and has no
-    password.
+    `is_staff` is true if an administrator creates another one. If `guardian_id` is set, the person is a dependent of
+    the caregiver with this id, and has no password.
     """
-    user = User(guardian_id=guardian_id, self_registered=self_registered)
+    user = User(guardian_id=guardian_id, is_staff=is_staff)
     if guardian_id is None:
         number_sent = data.get("nomor_hp")
         _check_password(data["password"], data["username"], phones.normalise(number_sent) if number_sent else None)

@@ -75,7 +75,7 @@ def list_user_roles(user_id: int) -> list[Role]:
 @bp.arguments(schemas.RoleSelection)
 @bp.response(200, identity_schemas.UserRoles)
 def add_user_roles(data: Loaded, user_id: int) -> User:
-    """Give roles to a user and notify them. Roles that the user already has are ignored."""
+    """Give roles to a user. Roles that the user already has are ignored."""
     return service.add_to_user(user_id, data["role_ids"], by=caller)
 
 
@@ -84,5 +84,5 @@ def add_user_roles(data: Loaded, user_id: int) -> User:
 @bp.arguments(schemas.RoleSelection)
 @bp.response(200, identity_schemas.UserRoles)
 def remove_user_roles(data: Loaded, user_id: int) -> User:
-    """Remove roles from a user and notify them. The change applies to all sessions at once."""
+    """Remove roles from a user. The change applies to all sessions at once."""
     return service.remove_from_user(user_id, data["role_ids"], by=caller)

@@ -99,7 +99,7 @@ def _add_people(chance: Random) -> list[int]:
                 "nama_samaran": f"{PSEUDONYMS[number % len(PSEUDONYMS)]} {number}" if number % 5 else None,
                 "nomor_hp": nomor_hp,
                 "phone": phones.normalise(nomor_hp),
-                "self_registered": RoleName.ADMIN not in roles_of(number),
+                "is_staff": RoleName.ADMIN in roles_of(number),
                 "domicile": provinces[number] if number % 11 else None,
                 "preferences": wishes,
                 "preference_tags": preferences.tags(wishes),

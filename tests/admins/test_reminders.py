@@ -1,4 +1,4 @@
-"""Tests of today's numbers of reminders, and of the list of people who missed doses on several days."""
+"""Tests of today's numbers of reminders."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.core.database.session import db
-from app.core.lib.local_time import JAKARTA, midnight, now, today
+from app.core.lib.local_time import JAKARTA, midnight, today
 from app.notifications.models import Delivery
 from app.pengingat.models import Occurrence
 from tests.helpers.client import Client
@@ -36,15 +36,6 @@ def due(user_id: int, at: datetime, state: str, *channels: tuple[str, str | None
         )  # fmt: skip
 
 
-def missed(user_id: int, *days_ago: int, **fields: Any) -> None:
-    for days in days_ago:
-        due(user_id, midnight(today()) - timedelta(days=days, hours=-7), **{"state": "missed", **fields})
-
-
-def usernames(admin: Client, days: int) -> list[str]:
-    return sorted(row["username"] for row in admin.get(f"/admins/users?missed_days={days}").json)
-
-
 def test_today_counts_each_reminder_once_by_its_result(admin: Client) -> None:
     person, morning = make_user().id, midnight(today()) + timedelta(hours=7)
     due(person, morning, "done", ("sent", None), ("sent", "read"))
@@ -63,38 +54,6 @@ def test_today_counts_each_reminder_once_by_its_result(admin: Client) -> None:
         "waiting": 1,
         "failed": 2,
         "done": 2,
-        "missed_days": 3,
-        "missed_people": 0,
         "patients": 1,
         "unverified": 2,
     }
-
-
-def test_people_who_missed_a_dose_on_each_of_the_last_days_are_listed(admin: Client) -> None:
-    for name, days in {"siti": (1, 2, 3), "budi": (1, 3), "ani": (2, 3, 4), "tono": (0, 1, 2)}.items():
-        missed(make_user(username=name).id, *days)
-    assert usernames(admin, 1) == ["budi", "siti", "tono"]
-    assert usernames(admin, 2) == ["siti", "tono"]
-    assert usernames(admin, 3) == ["siti"]
-    assert usernames(admin, 4) == []
-    assert admin.get("/admins/overview/hari-ini").json["missed_people"] == 1
-
-
-def test_two_missed_doses_of_one_day_count_as_one_day(admin: Client) -> None:
-    person = make_user(username="siti").id
-    missed(person, 1, 2)
-    missed(person, 1, slot="1")
-    assert usernames(admin, 3) == []
-
-
-def test_only_missed_medicine_doses_of_active_people_are_counted(admin: Client, client: Client) -> None:
-    missed(make_user(username="makan").id, 1, 2, 3, tipe="makan")
-    missed(make_user(username="kami").id, 1, 2, 3, undelivered=True)
-    missed(make_user(username="dilewati").id, 1, 2, 3, state="skipped")
-    leaving, withdrawn = make_user(username="pergi"), make_user(username="menarik")
-    missed(leaving.id, 1, 2, 3)
-    missed(withdrawn.id, 1, 2, 3)
-    leaving.erasure_due_at = now() + timedelta(days=7)
-    assert client.as_(withdrawn).put("/profile/persetujuan", {"health_data": False}).status_code == 200
-    assert usernames(admin, 3) == []
-    assert admin.get("/admins/overview/hari-ini").json["missed_people"] == 0

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.core.lib.local_time import today
 from app.identity import audit
-from app.identity.models import RoleName, User
+from app.identity.models import RoleName
 from app.identity.roles import roles_named
 from app.notifications.models import Delivery
 from tests.admins.exports import REPORTS
@@ -114,8 +114,8 @@ class TestUpdateAdmin(AdminsOnly):
     """PUT /admins/<user_id>"""
 
     def test_only_the_fields_in_the_body_are_changed(self, admin: Client) -> None:
-        ani = make_admin(username="ani", email="ani@contoh.id")
-        response = admin.put(f"/admins/{ani.id}", data={"nama_ktp": "Rina W.", "nomor_hp": ""})
+        ani = admin.post("/admins", {**FORM, "email": "ani@contoh.id", "nomor_hp": "081277778888"}).json
+        response = admin.put(f"/admins/{ani['id']}", data={"nama_ktp": "Rina W.", "nomor_hp": ""})
         assert response.status_code == 200, response.json
         assert response.json["nama_ktp"] == "Rina W."
         assert response.json["nomor_hp"] is None
@@ -143,23 +143,6 @@ class TestUpdateAdmin(AdminsOnly):
 
 class TestDeleteAdmin(AdminsOnly):
     """DELETE /admins/<user_id>"""
-
-    def test_deleting_an_administrator_ends_their_sessions(self, admin: Client, client: Client) -> None:
-        ani = make_admin(username="ani")
-        ani_id, theirs = ani.id, client.as_(ani)
-        assert admin.delete(f"/admins/{ani_id}").json == {"message": "Administrator dihapus."}
-        assert db.session.get(User, ani_id) is None
-        assert_error(theirs.get("/profile"), 401)
-        row = admin.get("/admins/audit?action=deleted").json[0]
-        assert (row["actor"], row["details"]) == ("rina", {"roles": ["admin"]})
-
-    def test_an_administrator_with_another_role_keeps_the_account(self, superadmin: Client) -> None:
-        make_admin()
-        for roles in ([RoleName.ADMIN, RoleName.PENDAMPING], [RoleName.SUPERADMIN]):
-            ani = make_user(*roles)
-            response = superadmin.delete(f"/admins/{ani.id}")
-            assert response.json == {"message": "Peran administrator dicabut. Akunnya tetap ada."}
-            assert ani.role_names == (set(roles) - {RoleName.ADMIN, RoleName.SUPERADMIN} or {RoleName.PASIEN})
 
     def test_administrators_cannot_delete_their_own_account(self, admin: Client) -> None:
         make_admin()
@@ -244,19 +227,15 @@ class TestListUsers(AdminsOnly):
     def test_the_number_of_statements_does_not_grow_with_the_list(self, admin: Client, statements: Statements) -> None:
         for _ in range(5):
             make_user()
-        with statements.at_most(5):  # SQL statements: caller, days, users, roles, access log
+        with statements.at_most(4):  # SQL statements: caller, its roles, users, their roles
             assert len(admin.get("/admins/users").json) == 6
 
     @pytest.mark.parametrize(
         "query",
         [
-            {"sort": "password_hash"},
-            {"sort": "--username"},
             {"is_verified": "maybe"},
-            {"province": "Atlantis"},
-            {"missed_days": "0"},
-            {"missed_days": "15"},
-            {"missed_days": "x"},
+            {"page": "0"},
+            {"q": "x" * 101},
         ],
     )
     def test_wrong_filters_are_refused(self, admin: Client, query: dict[str, str]) -> None:
@@ -510,9 +489,9 @@ class TestGetToday(AdminsOnly):
     """GET /admins/overview/hari-ini"""
 
     def test_the_response_has_all_fields_without_any_data(self, admin: Client) -> None:
-        counts = dict.fromkeys(("sent", "waiting", "failed", "done", "missed_people"), 0)
+        counts = dict.fromkeys(("sent", "waiting", "failed", "done"), 0)
         today_ = admin.get("/admins/overview/hari-ini").json
-        assert today_ == {"date": today().isoformat(), **counts, "missed_days": 3, "patients": 0, "unverified": 1}
+        assert today_ == {"date": today().isoformat(), **counts, "patients": 0, "unverified": 1}
 
 
 class TestExportReport(AdminsOnly):

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
-from app.core.database.session import db
+from app.admins.schemas import UserSearch
+from app.admins.service import users
+from app.core.database.session import db, unit_of_work
 from app.core.lib.local_time import now
+from app.core.web.pagination import MAX_COUNTED, Page
 from app.identity.models import RoleName, User, UserDay
 from app.identity.roles import roles_named
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_admin, make_user
+from tests.helpers.plans import analyse, plan_of
+from tests.helpers.statements import Statements
 
 NIK = "3273014502900001"
 
@@ -85,6 +91,70 @@ def test_a_detail_without_a_nik_and_a_pseudonym_is_not_audited(admin: Client) ->
     siti = make_user(nama_samaran=None)
     assert admin.get(f"/admins/users/{siti.id}").json["nik"] is None
     assert audited(admin) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({"role": "pasien"}, ["ani", "siti"]),
+        ({"role": "PENDAMPING"}, ["ani", "budi"]),
+        ({"role": "dokter"}, []),
+        ({"role": "", "is_verified": "", "q": ""}, ["ani", "budi", "siti", "rina"]),
+        ({"is_verified": "true"}, ["siti"]),
+        ({"is_verified": "false"}, ["ani", "budi", "rina"]),
+        ({"role": "pasien", "is_verified": 1, "q": "sit"}, ["siti"]),
+        ({"role": "pasien", "is_verified": 0, "q": "sit"}, []),
+    ],
+)
+def test_users_are_filtered_newest_first(
+    admin: Client, statements: Statements, query: dict[str, object], expected: list[str]
+) -> None:
+    make_user(username="siti").is_verified = True
+    make_user(RoleName.PENDAMPING, username="budi")
+    make_user(RoleName.PASIEN, RoleName.PENDAMPING, username="ani")
+    db.session.flush()
+    with statements.at_most(5):  # SQL statements: caller, its roles, role of the filter, users, their roles
+        response = admin.get("/admins/users", query_string=query)
+    assert [row["username"] for row in response.json] == expected
+    assert response.headers["X-Total-Count"] == str(len(expected))
+
+
+#: 20,000 users: nearly all are pasien, unverified and in one province, with a few of each other kind.
+FILL = (
+    """
+    INSERT INTO users (username, password_hash, nama_ktp, is_verified, created_at)
+    SELECT 'massa' || n, '', 'Orang ' || n, n % 2500 = 0, now() - n * interval '1 minute'
+    FROM generate_series(1, 20000) n
+    """,
+    """
+    INSERT INTO user_roles SELECT u.id, r.id FROM users u JOIN roles r
+    ON r.name = CASE WHEN u.id % 5000 = 0 THEN 'admin' ELSE 'pasien' END
+    """,
+)
+NARROWINGS: list[dict[str, Any]] = [
+    {},
+    {"role": "pasien"},
+    {"role": "admin"},
+    {"is_verified": True},
+    {"is_verified": False},
+    {"q": "massa199"},
+    {"role": "pasien", "is_verified": True, "q": "massa"},
+]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("committed")
+def test_no_filter_scans_the_whole_users_table() -> None:
+    with unit_of_work():
+        for statement in FILL:
+            db.session.execute(sa.text(statement))
+    analyse("users", "user_roles", "roles")
+    with unit_of_work():
+        for narrowing in NARROWINGS:
+            plan = plan_of(users.matching(UserSearch(Page(1, 20), **narrowing)).limit(20))
+            assert "Seq Scan on users" not in plan, f"{narrowing}\n{plan}"
+        listing = users.list_all(UserSearch(Page(1, 20), role="pasien"))
+        assert (len(listing.rows), listing.total) == (20, MAX_COUNTED)
 
 
 # --- changing -------------------------------------------------------------------------------------------------------

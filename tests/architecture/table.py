@@ -206,7 +206,6 @@ ACCESS: dict[str, str] = {
     "GET /features": "public",
     "GET /admins/operasi": "admin",
     "PUT /admins/operasi/siaran": "admin",
-    "POST /admins/operasi/pengirim": "admin",
     "GET /admins/users/<int:user_id>/pengiriman": "admin",
     "GET /admins/moderasi": "admin",
     "PUT /admins/moderasi/<int:case_id>": "admin",

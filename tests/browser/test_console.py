@@ -130,36 +130,6 @@ def test_the_first_tab_shows_todays_reminders_and_the_count_of_patients(console:
     expect(console.locator(".figure").filter(has_text="pasien").first).to_be_visible()
 
 
-def test_the_first_tab_links_to_people_who_missed_doses(console: Page) -> None:
-    people = console.request.get("/api/admins/users?q=siti&per_page=1&page=1", headers=token(console, "admin")).json()
-    today = {"date": "2026-03-02", "sent": 26, "waiting": 0, "failed": 0, "done": 20, "missed_days": 3,
-             "missed_people": 1, "patients": 38, "unverified": 2}  # fmt: skip
-    console.route("**/api/admins/overview/hari-ini", lambda route: route.fulfill(json=today))
-    asked: list[dict[str, list[str]]] = []
-
-    def missing(route: Route) -> None:
-        asked.append(parse_qs(urlsplit(route.request.url).query))
-        route.fulfill(json=people, headers={"X-Total-Count": "1"})
-
-    console.route("**/api/admins/users?*", missing)
-    log_in(console)
-    expect(console.get_by_text("Hari ini 26 pengingat terkirim, 0 gagal.")).to_be_visible()
-    expect(console.get_by_text("1 orang melewatkan obat setiap hari, 3 hari terakhir.")).to_be_visible()
-    console.get_by_role("link", name="Lihat siapa yang melewatkan obat").click()
-    expect(console.get_by_role("article").filter(has_text="siti")).to_be_visible()
-    expect(console.get_by_text("1 orang ditemukan.")).to_be_visible()
-    assert asked[0]["missed_days"] == ["3"]
-
-
-def test_the_service_accepts_the_filter_for_missed_doses(console: Page) -> None:
-    log_in(console)
-    open_tab(console, "Pengguna")
-    console.get_by_label("Tampilkan").select_option("Melewatkan obat 2 hari berturut-turut")
-    with console.expect_response("**/api/admins/users?*missed_days=2*") as answered:
-        console.get_by_role("button", name="Cari").click()
-    assert answered.value.ok
-
-
 @pytest.mark.parametrize(("title", "report_name"), [("Pengguna", "users"), ("Domisili", "domicile")])
 @pytest.mark.parametrize("format_", ["XLSX", "PDF", "CSV"])
 def test_a_report_is_downloaded(console: Page, title: str, report_name: str, format_: str) -> None:

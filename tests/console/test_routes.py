@@ -19,8 +19,6 @@ from app.notifications.broadcasts import service as broadcasts
 from app.notifications.delivery import metrics
 from app.notifications.delivery.metrics import SETTLED
 from app.notifications.models import About, Broadcast, Delivery, DeliveryState
-from app.notifications.senders import sender_status
-from app.notifications.senders.models import Sender
 from config import ROOT
 from tests.console.deliveries import send
 from tests.helpers.client import Client, assert_error
@@ -82,7 +80,7 @@ class TestGetCondition(ForAdmins):
         assert [queue["queue"] for queue in condition["queues"]] == list(QUEUES)
         assert condition["outcomes"].keys() == set(SETTLED)
         assert condition["sender"] is None
-        assert condition["broadcasts"] == {"paused": False, "reason": None, "open": 0}
+        assert condition["broadcasts"] == {"paused": False, "open": 0}
 
     def test_without_redis_the_other_parts_are_still_returned(
         self, admin: Client, monkeypatch: pytest.MonkeyPatch
@@ -102,13 +100,9 @@ class TestUpdateBroadcasts(ForAdmins):
 
     def test_pausing_and_resuming_broadcasts_is_audited(self, admin: Client) -> None:
         broadcasts.announce(About("article", 1))
-        assert admin.put("/admins/operasi/siaran", {"paused": True}).json == {"paused": True, "reason": None, "open": 1}
+        assert admin.put("/admins/operasi/siaran", {"paused": True}).json == {"paused": True, "open": 1}
         assert admin.get("/admins/operasi").json["broadcasts"]["paused"] is True
-        assert admin.put("/admins/operasi/siaran", {"paused": False}).json == {
-            "paused": False,
-            "reason": None,
-            "open": 1,
-        }
+        assert admin.put("/admins/operasi/siaran", {"paused": False}).json == {"paused": False, "open": 1}
         actions = db.session.scalars(sa.select(AuditEntry.action).order_by(AuditEntry.id)).all()
         assert actions[-2:] == ["broadcasts_paused", "broadcasts_resumed"]
         assert db.session.scalar(sa.select(sa.func.count()).select_from(Broadcast)) == 1
@@ -116,29 +110,6 @@ class TestUpdateBroadcasts(ForAdmins):
     @pytest.mark.parametrize("body", [{}, {"paused": "mungkin"}, {"paused": None}, []])
     def test_a_pause_that_is_no_boolean_is_400(self, admin: Client, body: object) -> None:
         assert_error(admin.put("/admins/operasi/siaran", body), 400, "validation_error")
-
-
-class TestResumeSender(ForAdmins):
-    """POST /admins/operasi/pengirim"""
-
-    def test_resuming_a_stopped_sender_is_audited(
-        self, app: Flask, admin: Client, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        assert_error(admin.post("/admins/operasi/pengirim"), 409, "no_sender")
-        config = dataclasses.replace(
-            app.extensions["config"],
-            messaging_provider="fonnte",
-            messaging_token="t",
-            messaging_number="+6281100000000",
-        )
-        monkeypatch.setitem(app.extensions, "config", config)
-        sender_status.stop("the token is invalid", is_seen=True)
-        sender = admin.get("/admins/operasi").json["sender"]
-        assert (sender["state"], sender["reason"]) == ("down", "the token is invalid")
-        assert admin.post("/admins/operasi/pengirim").json["state"] == "up"
-        assert admin.get("/admins/operasi").json["sender"]["reason"] is None
-        assert db.session.scalars(sa.select(AuditEntry.action).order_by(AuditEntry.id)).all()[-1] == "sender_resumed"
-        assert db.session.scalar(sa.select(sa.func.count()).select_from(Sender)) == 1
 
 
 class TestListUserDeliveries(ForAdmins):

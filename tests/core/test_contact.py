@@ -18,7 +18,6 @@ from app.accounts import notices
 from app.inbox import texts
 from app.notifications.delivery.claims import Claimed
 from app.privacy.service import delivery_labels
-from app.roles import service as roles
 from config import Config, ConfigError
 from tests.core.production import GOOD
 from tests.helpers.client import Client
@@ -35,7 +34,6 @@ def delivery(**payload: object) -> list[Claimed]:
 SENTENCES: dict[str, Callable[[], Any]] = {
     "account changed": lambda: notices.render_changed(delivery(fields=["email"]))[1]["text"],
     "number taken": lambda: notices.render_number(delivery(event="number_taken"))[1]["body"],
-    "roles": lambda: roles.render(delivery(added=["pasien"], removed=[]))[1]["text"],
     "reminders stopped": texts.stopped_all,
     "caregiver cut": lambda: texts.cut("Budi"),
     "delivery failed": lambda: delivery_labels.with_contact(delivery_labels.FAILED),

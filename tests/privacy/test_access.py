@@ -130,7 +130,6 @@ SHOWING_NOTHING = {
     "GET /admins/moderasi": "what is public, never more of an author than their post shows, and no reporter",
     "PUT /admins/moderasi/<int:case_id>": "the same",
     "GET /admins/operasi": "numbers",
-    "POST /admins/operasi/pengirim": "numbers",
     "PUT /admins/operasi/siaran": "numbers",
     "POST /superadmin/query": "anything, but SQL is in the audit log alone",
     "POST /superadmin/query/export": "the same",

@@ -83,7 +83,7 @@ def check_managed(scene: Scene, caregiver: Person, dependent: Person) -> None:
     """Check that the caregiver still manages the dependent's account, and that nobody else can use it."""
     query = """
         SELECT count(*) FROM users WHERE id = :id AND guardian_id = :caregiver
-        AND password_hash IS NULL AND phone IS NULL AND NOT self_registered"""
+        AND password_hash IS NULL AND phone IS NULL"""
     assert scene.sql(query, id=dependent.id, caregiver=caregiver.id) == 1
     assert rights(scene, caregiver, dependent) == {"alerts", "history", "manage"}
     assert scene.sql("SELECT count(*) FROM sessions WHERE user_id = :id", id=dependent.id) == 0

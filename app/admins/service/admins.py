@@ -8,25 +8,22 @@ import sqlalchemy as sa
 
 from app.accounts import notices
 from app.accounts import service as accounts
-from app.admins.service.users import with_last_seen
 from app.core.database.session import db
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Search, paginate
 from app.forum.service import marks
-from app.identity import access_log, audit, own_password, second_factor, sessions, usernames, users
+from app.identity import access_log, audit, own_password, roles, second_factor, sessions, usernames, users
 from app.identity.models import PRIVILEGED, RoleName, User
-from app.identity.roles import check_may_promote, keep_last_admin, roles_named
 from app.identity.sessions import Caller
 from app.personal_data import service as personal_data
-from app.roles import service as roles_service
 
 NOT_FOUND = "Administrator tidak ditemukan."
 
 
 def list_all(search: Search) -> Listing[User]:
     """Return all users with the role admin, newest first."""
-    query = users.with_role(RoleName.ADMIN).options(with_last_seen())
+    query = users.with_role(RoleName.ADMIN)
     if search.q:
         query = query.where(users.matches(search.q))
     return paginate(query, search.page)
@@ -44,7 +41,7 @@ def get(username: str, by: Caller) -> User:
 def create(data: Loaded, by: Caller) -> User:
     """Create an administrator. If no username is given, derive one from the e-mail."""
     role = RoleName(data.get("role", RoleName.ADMIN))
-    check_may_promote(roles_named([role]), by)
+    roles.check_may_promote(roles.roles_named([role]), by)
     admin = users.create(
         {
             "username": data.get("username") or _free_username(data["email"]),
@@ -55,6 +52,7 @@ def create(data: Loaded, by: Caller) -> User:
             "image": data.get("image"),
         },
         [role],
+        is_staff=role == RoleName.ADMIN,
     )
     audit.record(by, audit.AuditAction.ADMIN_CREATED, f"user:{admin.id}", role=role)
     return admin
@@ -64,25 +62,27 @@ def update(user_id: int, data: Loaded, by: Caller) -> User:
     """Update the fields in `data`. A new password ends all sessions of the administrator, but not the caller's session.
 
     If callers change their own password or contact, they may have to send the current password (see `PROFILE_REAUTH`).
-    If another administrator registered themselves, raise `Forbidden` for a change of the password or phone number. Both
-    give access to the account.
+    The password and the phone number give access to an account. Therefore only super-admins change those of another
+    administrator, unless it is a staff account.
     """
     admin = _get_changeable(user_id, by)
     access_log.record(by, admin.id, access_log.AccessAction.PROFILE_READ)
     changes = users.credentials_changed(admin, data)
     is_own = admin.id == by.id
-    if admin.self_registered and not is_own and changes - {"email"}:
-        raise Forbidden("Kata sandi dan nomor HP hanya dapat diubah oleh pemiliknya.", code="owner_only")
     if is_own:
         accounts.check_may_change(admin, changes, data.get("current_password"))
+    elif changes - {"email"} and not admin.is_staff and not by.has(RoleName.SUPERADMIN):
+        raise Forbidden(
+            "Hanya superadmin yang dapat mengubah kata sandi dan nomor HP akun ini.", code="superadmin_only"
+        )
     phone_before = admin.phone
     if fields := sorted(data.keys() - {"role", "current_password"}):
         users.update(admin, data, keep_session=by.session_id if is_own else None)
         accounts.notify_of_change(admin, changes, phone_before)
         audit.record(by, audit.AuditAction.USER_CHANGED, f"user:{admin.id}", fields=fields)
     if "role" in data:
-        roles = [role for role in admin.roles if role.name not in PRIVILEGED] + roles_named([data["role"]])
-        roles_service.replace_of_user(user_id, {role.id for role in roles}, by)
+        kept = [role for role in admin.roles if role.name not in PRIVILEGED] + roles.roles_named([data["role"]])
+        roles.replace_roles(admin, {role.id for role in kept}, by)
     return admin
 
 
@@ -93,18 +93,20 @@ def delete(user_id: int, by: Caller) -> str:
     """
     if user_id == by.id:
         raise Conflict("Anda tidak dapat menghapus akun Anda sendiri.", code="own_account")
-    if not _is_staff(users.get(user_id)):
-        _demote(user_id, by)
-        return "Peran administrator dicabut. Akunnya tetap ada."
-    # Lock posts before users, because all writes of the forum lock in the same order. Likes and saves that are added
-    # between this call and the lock of the user are removed by `erase_now`.
-    marks.remove_all(user_id)
+    if users.get(user_id).is_staff:
+        # Lock posts before users, because all writes of the forum lock in the same order. Likes and saves that are
+        # added between this call and the lock of the user are removed by `erase_now`.
+        marks.remove_all(user_id)
     admin = _get_changeable(user_id, by, to_delete=True)
-    if RoleName.ADMIN in admin.role_names:
-        keep_last_admin(admin)
-    roles = sorted(admin.role_names)
+    if not admin.is_staff:
+        kept = [role for role in admin.roles if role.name not in PRIVILEGED] or roles.roles_named([RoleName.PASIEN])
+        roles.replace_roles(admin, {role.id for role in kept}, by)
+        sessions.end_all(user_id)
+        return "Peran administrator dicabut. Akunnya tetap ada."
+    roles.keep_last_admin(admin)
+    names = sorted(admin.role_names)
     personal_data.erase_now(admin)
-    audit.record(by, audit.AuditAction.DELETED, f"user:{user_id}", roles=roles)
+    audit.record(by, audit.AuditAction.DELETED, f"user:{user_id}", roles=names)
     return "Administrator dihapus."
 
 
@@ -124,21 +126,6 @@ def remove_otp(user_id: int, reason: str, password: str, otp: str | None = None,
     sessions.end_all(user.id)
     audit.record(by, audit.AuditAction.SECOND_FACTOR_REMOVED, f"user:{user.id}", reason=reason)
     notices.changed_by_administrator(user.id, notices.SECOND_FACTOR_REMOVED)
-
-
-def _is_staff(user: User) -> bool:
-    """Return whether an administrator created the account, and it has no other role than admin."""
-    return not user.self_registered and user.role_names == {RoleName.ADMIN}
-
-
-def _demote(user_id: int, by: Caller) -> None:
-    """Take the roles of an administrator and end the sessions. A person without another role becomes pasien."""
-    admin = _get_changeable(user_id, by)
-    if RoleName.ADMIN in admin.role_names:
-        keep_last_admin(admin)
-    kept = [role for role in admin.roles if role.name not in PRIVILEGED] or roles_named([RoleName.PASIEN])
-    roles_service.replace_of_user(user_id, {role.id for role in kept}, by)
-    sessions.end_all(user_id)
 
 
 def _get_changeable(user_id: int, by: Caller, *, to_delete: bool = False) -> User:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TypedDict
 
 import sqlalchemy as sa
 from sqlalchemy import orm
@@ -15,45 +14,28 @@ from app.identity.care import CaregiverLink
 from app.identity.models import User
 from app.identity.sessions import Caller
 
-
-class Relation(TypedDict):
-    id: int
-    caregiver_id: int
-    patient_id: int
-    created_at: datetime
-    caregiver: User
-    patient: User
+#: Row of a link: id, caregiver_id, patient_id, created_at, caregiver, patient.
+Relation = sa.Row[int, int, int, datetime, User, User]
 
 
 def list_all(search: Search) -> Listing[Relation]:
     """Return all links with both users, the latest link first. Use one SQL statement."""
-    caregiver, patient = orm.aliased(User), orm.aliased(User)
+    caregiver, patient = orm.aliased(User, name="caregiver"), orm.aliased(User, name="patient")
+    link = CaregiverLink
     query = (
-        sa.select(CaregiverLink, caregiver, patient)
+        sa.select(link.id, link.caregiver_id, link.patient_id, link.created_at, caregiver, patient)
         # Use outer joins, because PostgreSQL can skip these joins when it counts the rows. Both users always exist,
         # so inner joins would return the same rows.
-        .outerjoin(caregiver, caregiver.id == CaregiverLink.caregiver_id)
-        .outerjoin(patient, patient.id == CaregiverLink.patient_id)
-        .where(CaregiverLink.patient_id.not_in(dependents.DELETED_IDS))
+        .outerjoin(caregiver, caregiver.id == link.caregiver_id)
+        .outerjoin(patient, patient.id == link.patient_id)
+        .where(link.patient_id.not_in(dependents.DELETED_IDS))
         .options(orm.lazyload(caregiver.roles), orm.lazyload(patient.roles))
-        .order_by(CaregiverLink.created_at.desc(), CaregiverLink.id.desc())
+        .order_by(link.created_at.desc(), link.id.desc())
     )
     if search.q:
         ends = (caregiver.username, caregiver.nama_ktp, patient.username, patient.nama_ktp)
         query = query.where(containing(search.q, *ends))
-    links = paginate_rows(query, search.page)
-    relations: list[Relation] = [
-        {
-            "id": link.id,
-            "caregiver_id": link.caregiver_id,
-            "patient_id": link.patient_id,
-            "created_at": link.created_at,
-            "caregiver": caregiver,
-            "patient": patient,
-        }
-        for link, caregiver, patient in links.rows
-    ]
-    return Listing(relations, links.total, links.page)
+    return paginate_rows(query, search.page)
 
 
 def delete(caregiver_id: int, patient_id: int, by: Caller) -> None:

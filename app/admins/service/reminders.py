@@ -1,76 +1,29 @@
-"""Statistics about the reminders of all patients, and about people who missed doses on several days."""
+"""Today's numbers of reminders and people."""
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta
+from datetime import datetime
 
 import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.core.lib import local_time
 from app.core.lib.local_time import midnight, today
-from app.identity import consents, dependents, erasure
-from app.identity.consents import Purpose
-from app.identity.models import Role, RoleName, User, user_roles
+from app.identity import dependents
+from app.identity.models import RoleName, User
+from app.identity.users import has_role
 from app.notifications.models import DeliveryState, Receipt, deliveries
 from app.pengingat.models import OccurrenceState, occurrences
-from app.pengingat.timetable.tipe import Tipe
-
-#: A number of days before today. `get_today` counts the people who missed a dose on each of these days.
-DAYS_IN_A_ROW = 3
 
 
 def get_today() -> dict[str, object]:
-    """Return the numbers of today (Jakarta): due reminders, patients, and people who missed doses on several days."""
-    day = today()
-    counts = db.session.execute(_counts(midnight(day), local_time.now())).one()
-    people = db.session.execute(_people(missed_every_day(DAYS_IN_A_ROW))).one()
-    return {"date": day, **counts._asdict(), "missed_days": DAYS_IN_A_ROW, **people._asdict()}
-
-
-def missed_every_day(days: int) -> sa.ColumnElement[bool]:
-    """Return an SQL condition that is true for a user who missed a dose on each of the last `days` full days.
-
-    Doses whose reminder was not sent on any channel do not count. People who withdrew consent or asked for erasure are
-    ignored.
-    """
-    last = today() - timedelta(days=1)
-    return sa.and_(
-        User.id.in_(_missing(last - timedelta(days=days - 1), last, days)),
-        erasure.IS_PRESENT,
-        ~consents.is_withdrawn(User.id, Purpose.HEALTH_DATA),
-    )
-
-
-def _missing(first: date, last: date, days: int) -> sa.Select[int]:
-    rows = occurrences.c
-    # The index contains `due_at`, but not `day`. A `day` is a date in the time zone of the reminder. The range of
-    # `due_at` is a day longer at both ends, so that it includes the days in every time zone.
-    bounds = midnight(first) - timedelta(days=1), midnight(last) + timedelta(days=2)
-    return (
-        sa.select(rows.user_id)
-        .where(
-            rows.due_at.between(*bounds),
-            rows.day.between(first, last),
-            rows.tipe == Tipe.OBAT,
-            rows.state == OccurrenceState.MISSED,
-            ~rows.undelivered,
-        )
-        .group_by(rows.user_id)
-        .having(sa.func.count(rows.day.distinct()) == days)
-    )
-
-
-def _people(is_missing: sa.ColumnElement[bool]) -> sa.Select[int, int, int]:
-    is_patient = sa.and_(user_roles.c.role_id == Role.id, Role.name == RoleName.PASIEN)
-    patients = sa.select(sa.func.count()).select_from(user_roles).join(Role, is_patient)
-    patients = patients.where(user_roles.c.user_id.not_in(dependents.DELETED_IDS))
-    people = sa.select(sa.func.count()).select_from(User).where(User.id.not_in(dependents.DELETED_IDS))
-    return sa.select(
-        people.where(is_missing).scalar_subquery().label("missed_people"),
-        patients.scalar_subquery().label("patients"),
-        people.where(~User.is_verified).scalar_subquery().label("unverified"),
-    )
+    """Return the numbers of today (Jakarta): due reminders, patients, and unverified people."""
+    counts = db.session.execute(_counts(midnight(today()), local_time.now())).one()
+    people = sa.select(
+        sa.func.count().filter(has_role(RoleName.PASIEN)).label("patients"),
+        sa.func.count().filter(~User.is_verified).label("unverified"),
+    ).where(User.id.not_in(dependents.DELETED_IDS))
+    return {"date": today(), **counts._asdict(), **db.session.execute(people).one()._asdict()}
 
 
 def _counts(since: datetime, now: datetime) -> sa.Select[int, int, int, int]:

@@ -2,51 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sqlalchemy as sa
-from sqlalchemy import orm
 
 from app.accounts import moves, notices
-from app.admins import schemas
 from app.admins.schemas import UserSearch
-from app.admins.service.reminders import missed_every_day
-from app.core.database.session import db
 from app.core.errors import Forbidden
 from app.core.web.fields import Loaded
-from app.core.web.pagination import Listing, count_all
-from app.identity import access_log, audit, dependents, sessions, users
-from app.identity.models import LoginSession, RoleName, User
+from app.core.web.pagination import Listing, paginate
+from app.identity import access_log, audit, dependents, roles, sessions, users
+from app.identity.models import RoleName, User
 from app.identity.sessions import Caller
-from app.logs.models import ActivityLog
-from app.roles import service as roles
-
-#: Columns to sort by. The database has an index for each entry. The last column of an entry is unique, so the order is
-#: always the same.
-ORDERS = {
-    "created_at": (User.created_at, User.id),
-    "nama_ktp": (sa.func.lower(User.nama_ktp), User.id),
-    "username": (sa.func.lower(User.username),),
-}
-assert set(ORDERS) == set(schemas.ORDERS)  # noqa: S101  # the API documentation lists the same orders
-
-#: Time of a user's last activity: the last use of a session or the newest entry in the activity log.
-_LAST_SEEN = sa.func.greatest(
-    sa.select(sa.func.max(LoginSession.last_used_at)).where(LoginSession.user_id == User.id).scalar_subquery(),
-    sa.select(sa.func.max(ActivityLog.created_at)).where(ActivityLog.user_id == User.id).scalar_subquery(),
-)
 
 
 def list_all(search: UserSearch) -> Listing[User]:
-    """Return users in the order of `search.sort`. `search.q` matches a part of username, name, e-mail or phone."""
-    page, order, conditions = search.page, order_of(search.sort), _conditions(search)
-    matching = sa.select(User.id).where(User.id.not_in(dependents.DELETED_IDS), *conditions)
-    rows = _loaded(matching.order_by(*order).offset(page.offset).limit(page.size), order)
-    return Listing(rows, count_all(matching, page, len(rows)), page)
+    """Return users, newest first. `search.q` matches a part of username, name, e-mail or phone."""
+    return paginate(matching(search), search.page)
 
 
-def with_last_seen() -> orm.interfaces.ORMOption:
-    return orm.with_expression(User.last_seen_at, _LAST_SEEN)
+def matching(search: UserSearch) -> sa.Select[User]:
+    query = sa.select(User).where(User.id.not_in(dependents.DELETED_IDS))
+    if search.q:
+        query = query.where(users.matches(search.q))
+    if search.role is not None:
+        query = query.where(users.has_role(search.role))
+    if search.is_verified is not None:
+        query = query.where(User.is_verified.is_(search.is_verified))
+    return query.order_by(User.created_at.desc(), User.id.desc())
 
 
 def get(user_id: int, by: Caller) -> User:
@@ -74,7 +55,7 @@ def update(user_id: int, data: Loaded, by: Caller) -> User:
         users.update(user, {"is_verified": is_verified})
         audit.record(by, audit.AuditAction.USER_CHANGED, f"user:{user.id}", is_verified=user.is_verified)
     if "role_ids" in data:
-        roles.replace_of_user(user_id, data["role_ids"], by)
+        roles.replace_roles(user, data["role_ids"], by)
     return user
 
 
@@ -100,33 +81,3 @@ def free_phone(user_id: int, reason: str, by: Caller) -> User:
         access_log.record(by, user.id, access_log.AccessAction.NUMBER_FREED, reason)
         audit.record(by, audit.AuditAction.NUMBER_FREED, f"user:{user.id}", reason=reason)
     return user
-
-
-def _conditions(search: UserSearch) -> list[sa.ColumnElement[bool]]:
-    conditions: list[sa.ColumnElement[bool]] = []
-    if search.q:
-        conditions.append(users.matches(search.q))
-    if search.is_verified is not None:
-        conditions.append(User.is_verified.is_(search.is_verified))
-    if search.province is not None:
-        conditions.append(User.domicile == search.province)
-    if search.role is not None:
-        conditions.append(users.has_role(search.role))
-    if search.missed_days is not None:
-        conditions.append(missed_every_day(search.missed_days))
-    return conditions
-
-
-def order_of(sort: str) -> list[sa.ColumnElement[Any]]:
-    columns = ORDERS[sort.removeprefix("-")]
-    return [column.desc() if sort.startswith("-") else column.asc() for column in columns]
-
-
-def _loaded(ids: sa.Select[int], order: list[sa.ColumnElement[object]]) -> list[User]:
-    """Return the users with these ids, in this order.
-
-    The inner query selects only ids, so PostgreSQL can skip the rows before the offset without reading the table.
-    """
-    selected = ids.subquery()
-    query = sa.select(User).join(selected, selected.c.id == User.id).order_by(*order)
-    return list(db.session.scalars(query.options(with_last_seen())))

@@ -70,7 +70,6 @@ const ACTIONS = {
   erased: ["Akun dihapus tuntas", (entry) => `menghapus tuntas ${thing(entry.subject)} atas permintaan pemiliknya`],
   broadcasts_paused: ["Siaran dijeda", () => "menjeda semua siaran"],
   broadcasts_resumed: ["Siaran dilanjutkan", () => "melanjutkan siaran"],
-  sender_resumed: ["Pengirim dinyalakan lagi", () => "menyalakan lagi pengiriman pesan"],
   sql: ["Perintah basis data", (entry) => `menjalankan perintah basis data${entry.details.query ? `: ${entry.details.query}` : ""}`],
 };
 const FILTERED = Object.entries(ACTIONS).map(([name, [label]]) => [name, label]).sort(([, one], [, other]) => one.localeCompare(other));

@@ -8,9 +8,6 @@ import { CHANNELS, DELIVERY_KINDS, DELIVERY_STATES, joined, role, when } from ".
 const FILTERS = {
   semua: ["Semua orang", {}],
   belum: ["Belum diverifikasi", { is_verified: "false" }],
-  "lewat-2": ["Melewatkan obat 2 hari berturut-turut", { missed_days: 2 }],
-  "lewat-3": ["Melewatkan obat 3 hari berturut-turut", { missed_days: 3 }],
-  "lewat-7": ["Melewatkan obat 7 hari berturut-turut", { missed_days: 7 }],
   pasien: ["Pasien", { role: "pasien" }],
   pendamping: ["Pendamping", { role: "pendamping" }],
   admin: ["Administrator", { role: "admin" }],
@@ -33,8 +30,7 @@ export async function show(view) {
   const labels = Object.fromEntries(Object.entries(FILTERS).map(([name, [words]]) => [name, words]));
   const asked = form("Cari", search,
     ...field("q", "Nama, nama pengguna, atau nomor HP", { type: "search", maxlength: 100 }), ...choice("filter", "Tampilkan", labels, wanted));
-  put(view.place, asked,
-    paragraph("Siapa yang tampil di sini dapat membaca di profilnya bahwa datanya dilihat.", "soft"), found);
+  put(view.place, asked, found);
   if (wanted !== "semua") await search();
   if (view.isOpen() && !matchMedia("(pointer: coarse)").matches) asked.elements.q.focus();
 }
@@ -65,7 +61,7 @@ function draw(node, user, view) {
   put(node, element("h3", {}, `${user.nama_ktp ?? "–"} (${user.username})`),
     paragraph(joined([user.roles.map(({ name }) => role(name)).join(" dan "), user.is_verified ? "sudah diverifikasi" : "belum diverifikasi"])),
     paragraph(joined([user.nomor_hp ?? "tanpa nomor HP", user.email, user.domicile]), "soft"),
-    paragraph(`Terakhir terlihat: ${when(user.last_seen_at)}. Terdaftar: ${when(user.created_at)}.`, "soft"),
+    paragraph(`Terdaftar: ${when(user.created_at)}.`, "soft"),
     user.erasure_due_at ? paragraph(`Pemiliknya meminta akun dihapus pada ${when(user.erasure_due_at)}. Masuk sebelum itu membatalkannya.`, "bad") : null,
     element("div", { class: "row" }, parts), panel);
 }
@@ -110,7 +106,7 @@ async function changeRoles(user, me, done) {
       disabled: name === "superadmin" && me.role !== "superadmin" }), role(name)));
   const asked = form("Simpan peran", async () => {
     const chosen = [...asked.querySelectorAll("input:checked")].map(({ value }) => Number(value));
-    done(await api("PUT", `/admins/users/${user.id}`, { role_ids: chosen }), `Peran ${user.nama_ktp} disimpan. Orangnya diberi tahu.`);
+    done(await api("PUT", `/admins/users/${user.id}`, { role_ids: chosen }), `Peran ${user.nama_ktp} disimpan.`);
   }, element("fieldset", {}, element("legend", {}, "Peran"), ...boxes));
   return asked;
 }

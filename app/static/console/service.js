@@ -48,18 +48,14 @@ function drawState(place, { problems, queues, outcomes }) {
 }
 
 function drawSending(place, { broadcasts, sender }) {
-  const again = (change, text) => async () => {
-    await change();
+  const toggle = async () => {
+    const { paused } = await api("PUT", "/admins/operasi/siaran", { paused: !broadcasts.paused });
     drawSending(place, await api("GET", "/admins/operasi"));
     place.querySelector("button")?.focus();
-    say(text, true);
+    say(paused ? "Semua siaran dijeda." : "Siaran berjalan lagi.", true);
   };
-  const toggle = again(() => api("PUT", "/admins/operasi/siaran", { paused: !broadcasts.paused }),
-    broadcasts.paused ? "Siaran berjalan lagi." : "Semua siaran dijeda.");
-  const resume = again(() => api("POST", "/admins/operasi/pengirim"), "Pesan dicoba dikirim lagi.");
   put(place, element("div", { class: "grid" },
     card("Siaran", paragraph(broadcasts.paused ? "Dijeda." : "Berjalan."),
-      broadcasts.reason ? paragraph(problem(broadcasts.reason), "bad") : null,
       paragraph(`${number(broadcasts.open)} siaran belum selesai.`, "soft"),
       button(broadcasts.paused ? "Lanjutkan siaran" : "Jeda siaran", toggle)),
     sender ? card("Pengirim pesan",
@@ -68,7 +64,6 @@ function drawSending(place, { broadcasts, sender }) {
       sender.quality ? paragraph(`Mutu nomor: ${QUALITY[sender.quality] ?? sender.quality}.`, "soft") : null,
       sender.limit_24h === null ? null : paragraph(`Batas: ${number(sender.limit_24h)} orang dalam 24 jam.`, "soft"),
       sender.quota === null ? null : paragraph(`Sisa kuota: ${number(sender.quota)} pesan.`, "soft"),
-      paragraph(`Diperiksa: ${when(sender.checked_at)}.`, "soft"),
-      sender.state === "up" ? null : button("Coba kirim lagi", resume))
+      paragraph(`Diperiksa: ${when(sender.checked_at)}.`, "soft"))
       : card("Pengirim pesan", paragraph("Belum ada keterangan."))));
 }

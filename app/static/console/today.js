@@ -42,12 +42,9 @@ function reminders({ sent, failed, waiting, done }) {
     waiting ? paragraph(`${number(waiting)} masih menunggu giliran kirim.`) : null);
 }
 
-function patients({ patients: count, unverified, missed_people: missing, missed_days: days }) {
+function patients({ patients: count, unverified }) {
   return card("Pasien",
     paragraph(`Ada ${number(count)} pasien terdaftar.`, "large"),
-    paragraph(missing ? `${number(missing)} orang melewatkan obat setiap hari, ${days} hari terakhir.`
-      : `Tidak ada yang melewatkan obat setiap hari, ${days} hari terakhir.`, missing ? "bad" : ""),
-    missing ? link(`pengguna/lewat-${days}`, "Lihat siapa yang melewatkan obat") : null,
     paragraph(`${number(unverified)} orang belum diverifikasi.`),
     unverified ? link("pengguna/belum", "Lihat siapa yang belum diverifikasi") : null);
 }

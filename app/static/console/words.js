@@ -57,12 +57,9 @@ export const REMINDERS = { obat: "Obat", makan: "Makan", terapi: "Terapi", kontr
 const PROBLEMS = [
   [/no worker serves the queue (\w+)/, (name) => `Tidak ada program yang mengirim: ${QUEUES[name] ?? name}.`],
   [/no clock is going/, () => "Penjadwal pengingat berhenti."],
-  [/clock has jumped/, () => "Jam basis data berubah mendadak. Tunggu 10 menit."],
   [/oldest due delivery has been waiting for (\d+)/, (seconds) => `Kiriman tertua sudah menunggu ${duration(seconds)}.`],
   [/^Redis is away/, () => "Antrean tugas tidak dapat dihubungi."],
   [/^no message leaves since .* UTC: (.*)/, (reason) => `Tidak ada pesan yang terkirim. Kata penyedia: ${reason}.`],
-  [/^(\d+) of the last (\d+) messages failed/, (bad, all) =>
-    `Dijeda sendiri: dari ${all} pesan terakhir, ${bad} gagal atau membuat penerimanya berhenti.`],
 ];
 
 // Translates a problem that the service reports into plain Indonesian.
