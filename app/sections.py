@@ -21,7 +21,6 @@ from app.kategori import routes as kategori
 from app.komunitas import routes as komunitas
 from app.logs import routes as logs
 from app.pengingat import routes as pengingat
-from app.pengingat.caregiving import routes as pengingat_of_patients
 from app.pengingat.one_tap import pages as pengingat_pages
 from app.pengingat.one_tap import routes as pengingat_links
 from app.personal_data import dependent_routes as dependents
@@ -38,7 +37,7 @@ def blueprints() -> list[Blueprint]:
     """Return the blueprints of all sections. The imports also load the models, because migrations need every table."""
     people = (accounts, otp, caregivers, roles, kategori)
     content = (faskes, forum, articles, videos, komunitas, dokter, emergency, province_config)
-    delivery = (pengingat, pengingat_links, pengingat_of_patients, push, logs)
+    delivery = (pengingat, pengingat_links, push, logs)
     administration = (privacy, personal_data, dependents, admins, moderasi, superadmin, inbox, console)
     return [section.bp for section in (*people, *content, *delivery, *administration)]
 

@@ -32,7 +32,7 @@ class Scope(StrEnum):
 
     #: Get alerts about missed doses.
     ALERTS = "alerts"
-    #: Read the patient's answers about each dose.
+    #: Read the patient's answers about each dose. `MANAGE` includes this.
     HISTORY = "history"
     #: Change the patient's reminders, and answer them for the patient.
     MANAGE = "manage"
@@ -73,26 +73,29 @@ def links_with(patient_id: sa.ColumnElement[int], scope: Scope) -> sa.Select[Car
     return sa.select(CaregiverLink).where(CaregiverLink.patient_id == patient_id, _has(scope))
 
 
-def allows(caregiver_id: int, patient_id: int, scope: Scope) -> bool:
-    """Return whether the patient allows the caregiver this scope.
+def allows(caregiver_id: int, patient_id: int, *scopes: Scope) -> bool:
+    """Return whether the patient allows the caregiver one of these scopes.
 
     Return False if the patient has requested erasure, or has withdrawn the consent for health data.
     """
-    return db.session.scalar(_links(caregiver_id, patient_id, scope)) is not None
+    return db.session.scalar(_links(caregiver_id, patient_id, *scopes)) is not None
 
 
-def check(caregiver_id: int, patient_id: int, scope: Scope) -> None:
-    """Raise `NotFound` if the patient does not allow this scope. `Forbidden` would reveal that the patient exists."""
-    if not allows(caregiver_id, patient_id, scope):
+def check(caregiver_id: int, patient_id: int, *scopes: Scope) -> None:
+    """Raise `NotFound` if the patient allows none of these scopes.
+
+    `Forbidden` would reveal that the patient exists.
+    """
+    if not allows(caregiver_id, patient_id, *scopes):
         raise NotFound(NOT_FOUND)
 
 
-def check_locked(caregiver_id: int, patient_id: int, scope: Scope) -> None:
+def check_locked(caregiver_id: int, patient_id: int, *scopes: Scope) -> None:
     """Do the same as `check`, and lock the link, so that nobody can remove the scope before the commit.
 
     The patient's row must be locked already.
     """
-    if db.session.scalar(_links(caregiver_id, patient_id, scope).with_for_update(read=True)) is None:
+    if db.session.scalar(_links(caregiver_id, patient_id, *scopes).with_for_update(read=True)) is None:
         raise NotFound(NOT_FOUND)
 
 
@@ -101,12 +104,12 @@ def in_order(scopes: Collection[str]) -> list[str]:
     return [scope.value for scope in Scope if scope in scopes]
 
 
-def _links(caregiver_id: int, patient_id: int, scope: Scope) -> sa.Select[int]:
+def _links(caregiver_id: int, patient_id: int, *scopes: Scope) -> sa.Select[int]:
     whose = (CaregiverLink.caregiver_id == caregiver_id, CaregiverLink.patient_id == patient_id)
     is_there = sa.exists().where(User.id == CaregiverLink.patient_id, erasure.IS_PRESENT)
     is_withdrawn = consents.is_withdrawn(CaregiverLink.patient_id, Purpose.HEALTH_DATA)
-    return sa.select(CaregiverLink.id).where(*whose, _has(scope), is_there, ~is_withdrawn)
+    return sa.select(CaregiverLink.id).where(*whose, _has(*scopes), is_there, ~is_withdrawn)
 
 
-def _has(scope: Scope) -> sa.ColumnElement[bool]:
-    return CaregiverLink.scopes.contains([scope])
+def _has(*scopes: Scope) -> sa.ColumnElement[bool]:
+    return sa.or_(*(CaregiverLink.scopes.contains([scope]) for scope in scopes))

@@ -22,8 +22,8 @@ from app.pengingat.outgoing import texts
 from app.pengingat.timetable.schedule import AHEAD, DAY, Due, moment_of
 
 MAX_ROWS = 100
-#: How far the requested day may be in the past, and how far in the future.
-MAX_BACK, MAX_AHEAD = 92 * DAY, 35 * DAY
+#: How far the requested day may be in the past.
+MAX_BACK = 92 * DAY
 
 #: Columns of a reminder that are needed to compute its future occurrences and its texts.
 _REMINDER = ("id", "tipe", "judul", "timezone", "details", "plan", "planned_until", "done_from", "done_until")
@@ -75,7 +75,7 @@ def list_doses(user_id: int, day: date | None) -> list[Dose]:
     """Return a person's occurrences on a day, in order of time. The default day is today.
 
     A day begins at midnight in the time zone of each reminder. Raise `ValidationFailed` if the day is more than 92 days
-    back or 35 days ahead.
+    back or after tomorrow.
     """
     now = local_time.now()
     rows = db.session.execute(_reminders, {"of_user": user_id}).all()
@@ -105,8 +105,8 @@ def list_doses(user_id: int, day: date | None) -> list[Dose]:
 def _check(day: date | None, known: dict[int, Pengingat], now: datetime) -> None:
     zones = {pengingat.zone for pengingat in known.values()} or {local_time.JAKARTA}
     todays = [now.astimezone(zone).date() for zone in zones]
-    if day is not None and not min(todays) - MAX_BACK <= day <= max(todays) + MAX_AHEAD:
-        raise ValidationFailed({"date": [f"dari {MAX_BACK.days} hari lalu sampai {MAX_AHEAD.days} hari lagi."]})
+    if day is not None and not min(todays) - MAX_BACK <= day <= max(todays) + DAY:
+        raise ValidationFailed({"date": [f"dari {MAX_BACK.days} hari lalu sampai besok."]})
 
 
 def _zone(row: Occurrence, pengingat: Pengingat | None) -> ZoneInfo:

@@ -13,7 +13,6 @@ from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.pagination import Listing
 from app.core.web.rate_limits import limit
 from app.identity.access import authenticated, by_caller, caller
-from app.identity.access_log import AccessAction
 from app.pengingat import day, schemas, service
 from app.pengingat.caregiving import on_behalf_of
 from app.pengingat.day import Dose
@@ -160,7 +159,7 @@ def list_doses(whose: PatientQuery, query: dict[str, date | None]) -> list[Dose]
     - Cancelled occurrences (`void`) are left out.
     - Past occurrences of a deleted reminder are included, with `pengingat_id` null.
     """
-    return day.list_doses(on_behalf_of.to_read(caller, whose, AccessAction.HISTORY_READ), query["date"])
+    return day.list_doses(on_behalf_of.to_read_history(caller, whose), query["date"])
 
 
 @bp.get("/riwayat")
@@ -170,7 +169,7 @@ def list_doses(whose: PatientQuery, query: dict[str, date | None]) -> list[Dose]
 @bp.response(200, ledger_schemas.Occurrence(many=True))
 def list_history(whose: PatientQuery, query: HistoryQuery) -> Listing[Occurrence]:
     """List past due times of all reminders and their outcome, newest first. The default is the last 30 days."""
-    return history.list_all(on_behalf_of.to_read(caller, whose, AccessAction.HISTORY_READ), query)
+    return history.list_all(on_behalf_of.to_read_history(caller, whose), query)
 
 
 @bp.get("/<int:pengingat_id>/riwayat")
@@ -180,7 +179,7 @@ def list_history(whose: PatientQuery, query: HistoryQuery) -> Listing[Occurrence
 @bp.response(200, ledger_schemas.Occurrence(many=True))
 def list_reminder_history(whose: PatientQuery, query: HistoryQuery, pengingat_id: int) -> Listing[Occurrence]:
     """List past due times of one reminder and their outcome, newest first. The default is the last 30 days."""
-    return history.list_of(on_behalf_of.to_read(caller, whose, AccessAction.HISTORY_READ), pengingat_id, query)
+    return history.list_of(on_behalf_of.to_read_history(caller, whose), pengingat_id, query)
 
 
 @bp.get("/kepatuhan")
@@ -190,7 +189,7 @@ def list_reminder_history(whose: PatientQuery, query: HistoryQuery, pengingat_id
 @bp.response(200, ledger_schemas.Adherence)
 def get_adherence(whose: PatientQuery, days: Days) -> Adherence:
     """Return how many reminders the caller answered or missed: in total, by day and by reminder."""
-    return history.adherence(on_behalf_of.to_read(caller, whose, AccessAction.HISTORY_READ), days)
+    return history.adherence(on_behalf_of.to_read_history(caller, whose), days)
 
 
 @bp.get("/kepatuhan/laporan")
@@ -201,6 +200,4 @@ def get_adherence(whose: PatientQuery, days: Days) -> Adherence:
 @bp.response(200, streaming.FILE, content_type=MIMETYPES["pdf"])
 def export_adherence(whose: PatientQuery, days: Days) -> Response:
     """Download a PDF for the doctor: how many reminders the caller answered or missed."""
-    return streaming.download_response(
-        report.export(on_behalf_of.to_read(caller, whose, AccessAction.HISTORY_READ), days)
-    )
+    return streaming.download_response(report.export(on_behalf_of.to_read_history(caller, whose), days))

@@ -206,7 +206,10 @@ class PatientQuery:
 
 class PatientQuerySchema(Schema):
     patient_id = RecordId(
-        metadata={"example": 12, "description": "Id of a patient who grants the caller `manage`. Default: the caller"}
+        metadata={
+            "example": 12,
+            "description": "Id of a patient who grants the caller `manage`, or `history` to read. Default: the caller",
+        }
     )
 
     @post_load

@@ -168,8 +168,6 @@ ACCESS: dict[str, str] = {
     "GET /pengingat/kepatuhan": "anybody",
     "GET /pengingat/kepatuhan/laporan": "anybody",
     "POST /konfirmasi/<token>": "public",
-    "GET /caregiver/patients/<int:patient_id>/riwayat": "anybody",
-    "GET /caregiver/patients/<int:patient_id>/kepatuhan": "anybody",
     # Routes about web push
     "GET /push/public-key": "public",
     "POST /push/send": "optional",

@@ -164,7 +164,7 @@ class TestRegistering:
         for path in (
             f"/pengingat?patient_id={ibu}",
             f"/profile/ekspor/{export}?patient_id={ibu}",
-            f"/caregiver/patients/{ibu}/riwayat",
+            f"/pengingat/riwayat?patient_id={ibu}",
         ):
             assert_error(budi.get(path), 404)
         assert_error(budi.delete(f"{PATH}/{ibu}"), 404)

@@ -175,7 +175,7 @@ def test_an_invitation_is_invalid_after_its_patient_requests_erasure(
 def test_a_caregiver_cannot_read_a_patient_who_requested_erasure(siti: Client, budi: Client) -> None:
     code = invite(siti, "history", "manage")["code"]
     assert budi.post("/caregiver/invitations", {"code": code}).status_code == 201
-    paths = (f"/caregiver/patients/{siti.id}/riwayat", f"/pengingat?patient_id={siti.id}")
+    paths = (f"/pengingat/riwayat?patient_id={siti.id}", f"/pengingat?patient_id={siti.id}")
     assert [budi.get(path).status_code for path in paths] == [200, 200]
     assert siti.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
     for path in paths:

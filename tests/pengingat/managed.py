@@ -25,9 +25,3 @@ CHANGE: dict[str, Any] = {
     "POST /pengingat/<int:pengingat_id>/persediaan": {"tambah": 10},
     "POST /pengingat/<int:pengingat_id>/konfirmasi": {"status": "done"},
 }
-
-
-OF_A_PATIENT = (
-    "GET /caregiver/patients/<int:patient_id>/riwayat",
-    "GET /caregiver/patients/<int:patient_id>/kepatuhan",
-)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from app.core.database.session import db
-from app.identity.models import User
+from app.core.lib import local_time
 from app.pengingat import jobs
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
 from tests.helpers.statements import Statements
 from tests.pengingat.answering import Reminder
-from tests.pengingat.ledgers import Time, caregiver_of, past
+from tests.pengingat.ledgers import NOW, Time, past
 
 SARAPAN = {"jam": "23:00", "karbohidrat": "oatmeal", "serat": "apel"}
 
@@ -85,7 +86,6 @@ class TestListDoses:
             ("19:00", "obat", "1", "0,5 tablet, setelah makan"),
         ]
         assert rows[3]["due_at"] == "2026-03-03T02:30:00Z"
-        assert [row["tipe"] for row in day(siti, "2026-03-04")] == ["obat", "makan", "makan", "obat"]
 
     @pytest.mark.parametrize(
         ("zone", "shown"),
@@ -103,13 +103,6 @@ class TestListDoses:
         moment.move(hours=2)
         assert times(siti) == shown
 
-    def test_a_dose_not_yet_in_the_ledger_is_pending_and_cannot_be_answered(self, metformin: Reminder) -> None:
-        before = times(metformin.client, "2026-03-03")
-        assert before == ["07:00 0 pending", "19:00 1 pending"]
-        for date in ("2026-03-04", "2026-04-06"):  # over 36 hours ahead, so the ledger has no rows of these days
-            assert times(metformin.client, date) == before
-            assert {row["can_answer"] for row in day(metformin.client, date)} == {False}
-
     @pytest.mark.parametrize("done", [False, True])
     def test_each_dose_is_listed_once_while_the_ledger_is_topped_up(
         self, metformin: Reminder, moment: Time, done: bool
@@ -119,16 +112,18 @@ class TestListDoses:
         for _ in range(30):
             moment.move(hours=3)
             jobs.top_up()
-            for date in ("2026-03-03", "2026-03-04", "2026-03-05", "2026-03-06", "2026-03-07"):
-                assert [each[:7] for each in times(metformin.client, date)] == ["07:00 0", "19:00 1"]
+            here = moment.now.astimezone(local_time.JAKARTA).date()
+            for date in (here, here + timedelta(days=1)):
+                if date > NOW.date():
+                    assert [each[:7] for each in times(metformin.client, f"{date}")] == ["07:00 0", "19:00 1"]
 
     def test_a_visit_that_is_done_lists_no_later_notice(self, siti: Client, moment: Time) -> None:
         offsets = [{"offset": "1h"}, {"offset": "1d"}]
-        visit = make(siti, "kontrol", {"datetime": "2026-03-20T02:30:00Z", "offsets": offsets})
-        assert times(siti, "2026-03-19") == ["09:30 1d pending"]
+        visit = make(siti, "kontrol", {"datetime": "2026-03-03T02:30:00Z", "offsets": offsets})
+        assert times(siti, "2026-03-02") == ["09:30 1d pending"]
         siti.put(f"/pengingat/{visit.id}", {"is_done": True})
-        assert times(siti, "2026-03-19") == ["09:30 1d done"]
-        assert times(siti, "2026-03-20") == []
+        assert times(siti, "2026-03-02") == ["09:30 1d done"]
+        assert times(siti, "2026-03-03") == []
 
     def test_a_dose_removed_by_an_edit_is_not_listed(self, metformin: Reminder, obat: dict[str, Any]) -> None:
         dose = {"jam": "05:00", "jumlah": 2, "satuan": "tablet"}
@@ -172,8 +167,9 @@ class TestListDoses:
             db.session.commit()
             if step % 3 == 0:
                 reminders[0].say(("done", "skipped", "snooze")[step // 3 % 3])
-            for date in ("2026-03-02", "2026-03-03", "2026-03-04"):
-                for row in day(siti, date):
+            here = moment.now.astimezone(local_time.JAKARTA).date()
+            for date in (here - timedelta(days=1), here, here + timedelta(days=1)):
+                for row in day(siti, f"{date}"):
                     about = {"due_at": row["due_at"], "slot": row["slot"]}
                     can_answer = row["can_answer"]
                     seen.add((row["state"], can_answer))
@@ -187,10 +183,10 @@ class TestListDoses:
                             tried.rollback()
         assert {("pending", True), ("pending", False), ("missed", True), ("missed", False), ("done", False)} <= seen
 
-    def test_the_day_may_be_92_days_back_and_35_ahead(self, siti: Client, metformin: Reminder) -> None:
-        for date in ("2025-11-30", "2026-04-06"):
+    def test_the_day_may_be_from_92_days_back_to_tomorrow(self, siti: Client, metformin: Reminder) -> None:
+        for date in ("2025-11-30", "2026-03-03"):
             day(siti, date)
-        for wrong in ("2025-11-29", "2026-04-07", "besok", "2026-02-30", "20260302", "9999-12-31", "0001-01-01"):
+        for wrong in ("2025-11-29", "2026-03-04", "besok", "2026-02-30", "20260302", "9999-12-31", "0001-01-01"):
             assert_error(siti.get(f"/pengingat/hari-ini?date={wrong}"), 400, field="date")
 
     def test_at_most_a_hundred_rows(self, siti: Client, siti_id: int, moment: Time) -> None:
@@ -202,20 +198,11 @@ class TestListDoses:
         assert day(client.as_(make_user())) == []
         assert_error(client.get("/pengingat/hari-ini"), 401)
 
-    def test_a_caregiver_needs_the_manage_scope_to_list_the_doses_of_a_patient(
-        self, client: Client, siti_id: int, metformin: Reminder
-    ) -> None:
-        budi = client.as_(db.session.get_one(User, caregiver_of(siti_id, "manage")))
-        assert day(budi, patient_id=siti_id) == day(metformin.client)
-        assert [row["action"] for row in metformin.client.get("/profile/akses").json] == ["history_read"]
-        stranger = client.as_(db.session.get_one(User, caregiver_of(siti_id, "history")))
-        assert_error(stranger.get(f"/pengingat/hari-ini?patient_id={siti_id}"), 404)
-
     def test_the_list_needs_at_most_three_statements(
         self, siti: Client, moment: Time, obat: dict[str, Any], statements: Statements
     ) -> None:
         for _ in range(12):
             siti.post("/pengingat/obat", obat)
-        for date in ("2026-03-02", "2026-03-20"):
+        for date in ("2026-03-02", "2026-03-03"):
             with statements.at_most(3):  # one statement each for session, reminders and occurrences
                 day(siti, date)

@@ -53,8 +53,7 @@ def test_a_patient_in_the_grace_period_cannot_be_found_or_linked(client: Client,
     assert answers[0].status_code == answers[1].status_code == 404
     assert answers[0].json["message"] == answers[1].json["message"]
     for path in (
-        f"/caregiver/patients/{leaver.id}/riwayat",
-        f"/caregiver/patients/{leaver.id}/kepatuhan",
+        f"/pengingat/riwayat?patient_id={leaver.id}",
         f"/pengingat?patient_id={leaver.id}",
     ):
         assert_error(other.get(path), 404, "not_found")

@@ -214,8 +214,6 @@ def test_withdrawing_health_data_consent_blocks_caregivers_immediately(client: C
     key = {"Idempotency-Key": "a" * 20}
     assert budi.post(f"/pengingat/obat{whose}", OBAT, headers=key).status_code == 201
     reads = [
-        f"/caregiver/patients/{siti.id}/riwayat",
-        f"/caregiver/patients/{siti.id}/kepatuhan",
         f"/pengingat{whose}",
         f"/pengingat/{reminder}{whose}",
         f"/pengingat/riwayat{whose}",

@@ -105,11 +105,11 @@ def scope_is_taken_back_while_it_is_used(scene: Scene) -> Script:
     patient, caregiver = couple(scene)
     yield [
         manage(caregiver, patient),
-        caregiver.get(f"/caregiver/patients/{patient.id}/kepatuhan"),
+        caregiver.get(f"/pengingat/kepatuhan?patient_id={patient.id}"),
         patient.put(f"/patient/caregivers/{caregiver.id}", scopes=[]),
     ]
     assert scene.send(manage(caregiver, patient)).status == 404
-    assert scene.send(caregiver.get(f"/caregiver/patients/{patient.id}/kepatuhan")).status == 404
+    assert scene.send(caregiver.get(f"/pengingat/kepatuhan?patient_id={patient.id}")).status == 404
 
 
 @encounter(200, 201)

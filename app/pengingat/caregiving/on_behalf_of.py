@@ -15,17 +15,20 @@ from app.pengingat.models import AnsweredVia
 from app.pengingat.schemas import PatientQuery
 
 
-def to_read(by: Caller, whose: PatientQuery, action: AccessAction = AccessAction.REMINDERS_READ) -> int:
-    """Return the id of the person whose reminders or history the caller reads.
+def to_read(by: Caller, whose: PatientQuery) -> int:
+    """Return the id of the person whose reminders the caller reads.
 
     Raise `NotFound` if the person is a patient who does not grant the caller `Scope.MANAGE`.
     """
-    patient_id = _patient(by, whose)
-    if patient_id is None:
-        return by.id
-    care.check(by.id, patient_id, Scope.MANAGE)
-    access_log.record(by, patient_id, action)
-    return patient_id
+    return _read(by, whose, AccessAction.REMINDERS_READ, Scope.MANAGE)
+
+
+def to_read_history(by: Caller, whose: PatientQuery) -> int:
+    """Return the id of the person whose history the caller reads.
+
+    Raise `NotFound` if the person is a patient who grants the caller neither `Scope.HISTORY` nor `Scope.MANAGE`.
+    """
+    return _read(by, whose, AccessAction.HISTORY_READ, Scope.HISTORY, Scope.MANAGE)
 
 
 def to_change(by: Caller, whose: PatientQuery) -> int:
@@ -49,13 +52,12 @@ def via(by: Caller, whose: PatientQuery) -> AnsweredVia:
     return AnsweredVia.APP if _patient(by, whose) is None else AnsweredVia.CAREGIVER
 
 
-def history_of_patient(by: Caller, patient_id: int) -> int:
-    """Check that the caller may read this patient's history, and record the access. Return the patient's id.
-
-    Raise `NotFound` if the patient does not grant the caller `Scope.HISTORY`.
-    """
-    care.check(by.id, patient_id, Scope.HISTORY)
-    access_log.record(by, patient_id, AccessAction.HISTORY_READ)
+def _read(by: Caller, whose: PatientQuery, action: AccessAction, *scopes: Scope) -> int:
+    patient_id = _patient(by, whose)
+    if patient_id is None:
+        return by.id
+    care.check(by.id, patient_id, *scopes)
+    access_log.record(by, patient_id, action)
     return patient_id
 
 

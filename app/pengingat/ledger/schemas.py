@@ -151,7 +151,7 @@ class DayQuerySchema(Schema):
         load_default=None,
         metadata={
             "example": "2026-03-02",
-            "description": "Day in each reminder's time zone, from 92 days back to 35 days ahead. Default: today",
+            "description": "Day in each reminder's time zone, from 92 days back to tomorrow. Default: today",
         },
     )
 
