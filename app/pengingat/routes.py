@@ -27,7 +27,9 @@ from app.pengingat.schemas import NewPengingat, PatientQuery, PengingatChanges, 
 bp = Blueprint("pengingat", __name__, url_prefix="/pengingat", description="Reminders of the caller, or of a patient")
 
 #: Rate limit of each caller. Changes to the caller's own reminders and to patients' reminders count together.
-limit_writes = limit("60 per minute; 2000 per day", key=by_caller, counter="pengingat")
+limit_changes = limit("60 per minute; 200 per day", key=by_caller, counter="pengingat")
+#: Rate limit of answers.
+limit_answers = limit("60 per minute", key=by_caller, counter="konfirmasi")
 
 
 def takes_patient_id(view: Callable[..., object]) -> Callable[..., object]:
@@ -37,7 +39,7 @@ def takes_patient_id(view: Callable[..., object]) -> Callable[..., object]:
 
 @bp.post("")
 @authenticated
-@limit_writes
+@limit_changes
 @takes_patient_id
 @bp.arguments(schemas.PengingatCreate, examples={name: {"value": each} for name, each in schemas.EXAMPLES.items()})
 @bp.response(201, schemas.Pengingat)
@@ -48,7 +50,7 @@ def create_reminder(whose: PatientQuery, data: NewPengingat) -> Pengingat:
 
 @bp.post("/obat")
 @authenticated
-@limit_writes
+@limit_changes
 @takes_patient_id
 @bp.arguments(schemas.ObatCreate, example=schemas.OBAT_EXAMPLE)
 @bp.response(201, schemas.Pengingat)
@@ -78,7 +80,7 @@ def get_reminder(whose: PatientQuery, pengingat_id: int) -> Pengingat:
 
 @bp.put("/<int:pengingat_id>")
 @authenticated
-@limit_writes
+@limit_changes
 @takes_patient_id
 @bp.arguments(schemas.PengingatUpdate)
 @bp.response(200, schemas.Pengingat)
@@ -89,7 +91,7 @@ def update_reminder(whose: PatientQuery, data: PengingatChanges, pengingat_id: i
 
 @bp.delete("/<int:pengingat_id>")
 @authenticated
-@limit_writes
+@limit_changes
 @takes_patient_id
 @bp.response(200, MessageSchema)
 def delete_reminder(whose: PatientQuery, pengingat_id: int) -> dict[str, str]:
@@ -100,7 +102,7 @@ def delete_reminder(whose: PatientQuery, pengingat_id: int) -> dict[str, str]:
 
 @bp.post("/<int:pengingat_id>/persediaan")
 @authenticated
-@limit_writes
+@limit_changes
 @takes_patient_id
 @bp.arguments(schemas.StockAdditionCreate)
 @bp.response(200, schemas.Pengingat)
@@ -117,7 +119,7 @@ def add_stock(whose: PatientQuery, data: StockAddition, pengingat_id: int) -> Pe
 
 @bp.post("/<int:pengingat_id>/konfirmasi")
 @authenticated
-@limit_writes
+@limit_answers
 @takes_patient_id
 @bp.arguments(ledger_schemas.AnswerCreate)
 @bp.response(200, ledger_schemas.Occurrence)

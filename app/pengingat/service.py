@@ -66,8 +66,9 @@ def create(user_id: int, data: NewPengingat) -> Pengingat:
         planned_until=now,
     )
     schedule = _schedule(pengingat.tipe, pengingat.details, waktu, clock)
-    fallen = queries.count_fallen(user_id, now.astimezone(schedule.zone).date(), now)
-    limits.check_new(queries.open_schedules(user_id).values(), schedule, fallen, now)
+    schedules = [schedule, *_schedules_of_others(user_id)]
+    limits.check_number(len(schedules))
+    limits.check_day(schedules, now)
     _set_schedule(pengingat, schedule, waktu, now)
     stock.track(pengingat, now)
     db.session.add(pengingat)
@@ -100,10 +101,8 @@ def update(user_id: int, pengingat_id: int, changes: PengingatChanges, via: Answ
     if is_marked:
         answers.mark(held, pengingat, is_done=changes["is_done"], via=via)
     after = pengingat.open_schedule
-    if after is not None and after != before:
-        others = queries.open_schedules(user_id).items()
-        fallen = queries.count_fallen(user_id, now.astimezone(after.zone).date(), now)
-        limits.check_day([each for id_, each in others if each and id_ != pengingat_id], before, after, fallen, now)
+    if limits.on_busiest_day(after, now) > limits.on_busiest_day(before, now):
+        limits.check_day([after, *_schedules_of_others(user_id, pengingat_id)], now)
     db.session.flush()
     if is_replanned or is_marked:
         _plan(pengingat, now)
@@ -170,6 +169,12 @@ def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) 
         pengingat.first_at = start
     stock.track(pengingat, now)
     return before != after or (again_before, tipe_before) != (details.get(upcoming.AGAIN_FIELD), tipe)
+
+
+def _schedules_of_others(user_id: int, pengingat_id: int | None = None) -> list[Schedule | None]:
+    """Return the schedules of the person's other reminders, with None for a permanently done reminder."""
+    query = sa.select(Pengingat).where(Pengingat.user_id == user_id, Pengingat.id.is_distinct_from(pengingat_id))
+    return [each.open_schedule for each in db.session.scalars(query)]
 
 
 def _schedule(tipe: str, details: Details, start: datetime | None, clock: Clock) -> Schedule:

@@ -140,9 +140,10 @@ LIMITS: dict[str, Limit] = {
         "caregivers/test_many_caregivers.py::test_eight_new_caregivers_cause_three_single_notices_and_one_summary",
     ),
     # Limits on requests about reminders
-    "pengingat/routes.py limit_writes '60 per minute; 2000 per day'": Limit(
+    "pengingat/routes.py limit_answers '60 per minute'": Limit("the database", "answers of a person", GENERIC),
+    "pengingat/routes.py limit_changes '60 per minute; 200 per day'": Limit(
         "the database",
-        "writes of a person to all routes of reminders together",
+        "changes by a person on all routes of reminders together",
         "pengingat/test_write_limits.py::test_creating_and_deleting_reminders_share_one_rate_limit",
     ),
     "pengingat/routes.py export_adherence '30 per hour'": Limit("processors", "a person", GENERIC),
@@ -153,8 +154,8 @@ LIMITS: dict[str, Limit] = {
     ),
     "pengingat/timetable/limits.py MAX_PER_DAY": Limit(
         "the person, and whoever has their number by mistake",
-        "dues of a person's day, those of deleted reminders that fell due too",
-        "pengingat/test_limits_of_what_fell_due.py::test_reminders_deleted_after_being_sent_still_count_for_that_day",
+        "due times on the busiest day of each of a person's reminders",
+        "pengingat/test_limits.py::test_the_limit_of_a_day_is_the_sum_of_the_busiest_days",
     ),
     "pengingat/caregiving/pacing.py MAX_PER_DAY": Limit(
         "caregivers",

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import datetime
 from typing import cast
-from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
@@ -17,10 +16,8 @@ from app.core.errors import NotFound
 from app.identity import consents, erasure
 from app.identity.consents import Purpose
 from app.identity.models import User
-from app.notifications.models import Delivery, DeliveryState
 from app.pengingat.ledger.statements import Row
-from app.pengingat.models import Occurrence, Pengingat
-from app.pengingat.timetable.schedule import DAY, NEVER, Schedule
+from app.pengingat.models import Pengingat
 
 NOT_FOUND = "Pengingat tidak ditemukan."
 
@@ -106,34 +103,6 @@ def lock_own_many(user_id: int, pengingat_ids: Collection[int], only_dependent: 
 
 def _state(pengingat: Pengingat) -> tuple[object, ...]:
     return pengingat.done_from, pengingat.done_until, pengingat.details
-
-
-def open_schedules(user_id: int) -> dict[int, Schedule | None]:
-    """Return the schedules of all reminders of a person, by reminder id.
-
-    The value is None for a permanently done reminder.
-    """
-    query = sa.select(Pengingat.id, Pengingat.plan, Pengingat.timezone, Pengingat.done_until)
-    return {
-        id_: None if done_until == NEVER else Schedule.from_json(plan, ZoneInfo(zone))
-        for id_, plan, zone, done_until in db.session.execute(query.where(Pengingat.user_id == user_id))
-    }
-
-
-def count_fallen(user_id: int, today: date, now: datetime) -> dict[date, int]:
-    """Count the due times on `today` and on each later day that have already passed. Return the numbers by day.
-
-    Due times on a day after `today` can have passed, because that day may have begun in another time zone. Due times of
-    deleted reminders count too. A due time counts only if at least one of its messages was not cancelled.
-    """
-    was_told = sa.exists().where(Delivery.occurrence_id == Occurrence.id, Delivery.state != DeliveryState.CANCELLED)
-    rows = sa.select(Occurrence.day, sa.func.count()).where(
-        Occurrence.user_id == user_id,
-        Occurrence.due_at.between(now - 2 * DAY, now),
-        Occurrence.day >= today,
-        was_told,
-    )
-    return {day: count for day, count in db.session.execute(rows.group_by(Occurrence.day))}  # noqa: C416
 
 
 def is_done(*, done: bool, now: datetime | sa.BindParameter[datetime]) -> sa.ColumnElement[bool]:
