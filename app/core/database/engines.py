@@ -6,6 +6,7 @@ Migrations and long reads, such as exports, use the engines without a pool.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import orjson
 import psycopg2
@@ -84,12 +85,22 @@ def init_app(app: Flask, config: Config) -> None:
         "pool_timeout": 3,
         "pool_recycle": 1800,
         "pool_use_lifo": True,
-        # A connection in autocommit mode has no open transaction to roll back.
-        "skip_autocommit_rollback": True,
     }
     db.init_app(app)
     migrate.init_app(app, db)
     app.extensions["streams"] = direct(STREAM, config.database_url)
     with app.app_context():
-        app.extensions["autocommit"] = db.engine.execution_options(isolation_level="AUTOCOMMIT")
         sa.event.listen(db.engine, "handle_error", _keep_values_out)
+        app.extensions["autocommit"] = autocommit = db.engine.execution_options()
+        sa.event.listen(autocommit, "engine_connect", _begin_autocommit)
+        sa.event.listen(db.engine, "checkin", _end_autocommit)
+
+
+def _begin_autocommit(connection: sa.Connection) -> None:
+    """Set the attribute of psycopg2. SQLAlchemy's option for the isolation level costs a call of PostgreSQL."""
+    connection.connection.dbapi_connection.autocommit = True  # type: ignore[union-attr]
+
+
+def _end_autocommit(connection: Any, _: object) -> None:
+    if connection is not None:  # a broken connection is gone
+        connection.autocommit = False

@@ -74,13 +74,20 @@ def around(view: View, access: AccessRule) -> Callable[..., Response]:
     """Wrap a view of the API."""
     load_first: Callable[..., None] | None = getattr(view, "load_first", None)
 
+    def serve(args: tuple[object, ...], kwargs: dict[str, object]) -> Response:
+        if load_first is None:
+            access.enforce()
+        response: Response = view(*args, **kwargs)
+        access.record()
+        return response
+
     @wraps(view)
     def call(*args: object, **kwargs: object) -> Response:
-        access.enforce()
         if load_first is not None:
+            access.enforce()
             load_first(**kwargs)
         try:
-            return _serve(lambda: _recorded(view, access, args, kwargs), has_unit=_has_unit(view))
+            return _serve(lambda: serve(args, kwargs), has_unit=_has_unit(view))
         except (IntegrityError, StaleDataError) as error:
             if isinstance(error, IntegrityError) and not isinstance(error.orig, pg.ForeignKeyViolation):
                 raise
@@ -104,12 +111,6 @@ def around_page(view: View) -> View:
 def _has_unit(view: View) -> bool:
     has_unit: bool = getattr(view, "has_unit", request.method not in READS)
     return has_unit
-
-
-def _recorded(view: View, access: AccessRule, args: tuple[object, ...], kwargs: dict[str, object]) -> Response:
-    response: Response = view(*args, **kwargs)
-    access.record()
-    return response
 
 
 def _serve(call: Callable[[], Response], *, has_unit: bool, repeats: int = 1) -> Response:
