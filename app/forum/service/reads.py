@@ -11,8 +11,9 @@ from functools import cache
 from typing import Any, cast
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import array
 
-from app.core.database.session import AnySelect, db
+from app.core.database.session import AnySelect, db, records
 from app.core.errors import NotFound, Unauthorized
 from app.core.web.pagination import MAX_COUNTED, Listing, TruncatedRecord, contains
 from app.forum.models import Block, Case, ForumCategory, HiddenBy, Mark, Post
@@ -43,11 +44,12 @@ Record = dict[str, Any]
 posts, marks, blocks, cases, categories, users = (
     cast(sa.Table, model.__table__) for model in (Post, Mark, Block, Case, ForumCategory, User)
 )
-#: The threads of replies, for lists of replies, and the case of a post.
-_threads, _decided = posts.alias("threads"), cases.alias("decided")
+_thread = posts.alias("thread")
 
-#: Parameter with the id of the caller, or null for a request without a token.
-CALLER_ID = sa.bindparam("caller_id", type_=sa.BigInteger)
+#: Parameters of the statements. The id of the caller is null for a request without a token.
+CALLER_ID, CATEGORY_ID, ID, AFTER, SIZE, OFFSET = (
+    sa.bindparam(name, type_=sa.BigInteger) for name in ("caller_id", "category_id", "id", "after", "size", "offset")
+)
 
 
 def author_name(use_pseudonym: sa.ColumnElement[bool]) -> sa.ColumnElement[str]:
@@ -61,19 +63,16 @@ def author_name(use_pseudonym: sa.ColumnElement[bool]) -> sa.ColumnElement[str]:
 
 def is_blocked(post: sa.FromClause, by: sa.ColumnElement[Any] = CALLER_ID) -> sa.ColumnElement[bool]:
     """Return an SQL condition that is true if a person has blocked the name or pseudonym that a post shows."""
-    return sa.exists().where(
-        blocks.c.user_id == by,
-        blocks.c.blocked_id == post.c.user_id,
-        blocks.c.use_pseudonym == post.c.use_pseudonym,
-    )
+    blocked = sa.select(blocks.c.blocked_id, blocks.c.use_pseudonym).where(blocks.c.user_id == by)
+    return sa.func.coalesce(sa.tuple_(post.c.user_id, post.c.use_pseudonym).in_(blocked), sa.false())
 
 
 def hidden_reason(post: sa.FromClause) -> sa.ColumnElement[str]:
     """Return an SQL expression for the reason that the author of a hidden post reads. It is null for other posts."""
-    by_moderator = sa.select(_decided.c.reason).where(_decided.c.post_id == post.c.id).scalar_subquery()
+    by_moderator = sa.select(cases.c.reason).where(cases.c.post_id == post.c.id).correlate(post)
     return sa.case(
         (post.c.hidden_by == HiddenBy.REPORTS, REPORTED),
-        (post.c.hidden_by == HiddenBy.MODERATOR, by_moderator),
+        (post.c.hidden_by == HiddenBy.MODERATOR, by_moderator.scalar_subquery()),
     )
 
 
@@ -81,29 +80,26 @@ def _media(name: sa.ColumnElement[str | None]) -> sa.ColumnElement[str]:
     return sa.literal_column("'/media/'").concat(name)
 
 
-def select_posts(post: sa.FromClause, *more: sa.ColumnElement[Any], joined: sa.FromClause | None = None) -> AnySelect:
-    """Return the statement that reads posts as the caller sees them.
+def select_posts(page: sa.FromClause, *more: sa.ColumnElement[Any]) -> AnySelect:
+    """Return the statement that reads the posts of `page`, a selection of rows, as the caller sees them.
 
-    `post` is the table of posts, or a subquery that selects some of its rows. `more` are columns of `joined`.
+    Only the authors are joined. PostgreSQL plans subqueries for the other columns in less time than joins.
     """
-    is_open = ~post.c.use_pseudonym
-    source = (post if joined is None else joined).outerjoin(users, users.c.id == post.c.user_id)
-    source = source.outerjoin(categories, categories.c.id == post.c.category_id)
-    source = source.outerjoin(marks, sa.and_(marks.c.post_id == post.c.id, marks.c.user_id == CALLER_ID))
+    is_open = ~page.c.use_pseudonym
+    category = sa.select(categories.c.name).where(categories.c.id == page.c.category_id)
+    mark = sa.select(array([marks.c.is_liked, marks.c.is_saved]))
+    mark = mark.where(marks.c.post_id == page.c.id, marks.c.user_id == CALLER_ID)
     return sa.select(
-        *(post.c[name] for name in _COLUMNS),
-        _media(post.c.image).label("image"),
-        categories.c.name.label("category"),
-        author_name(post.c.use_pseudonym).label("author"),
+        *(page.c[name] for name in _COLUMNS),
+        _media(page.c.image).label("image"),
+        category.scalar_subquery().label("category"),
+        author_name(page.c.use_pseudonym).label("author"),
         sa.case((is_open, users.c.id)).label("author_id"),
         sa.case((is_open, _media(users.c.image))).label("author_image"),
-        sa.func.coalesce(marks.c.is_liked, sa.false()).label("is_liked"),
-        sa.func.coalesce(marks.c.is_saved, sa.false()).label("is_saved"),
-        sa.func.coalesce(post.c.user_id == CALLER_ID, sa.false()).label("is_owner"),
-        hidden_reason(post).label("hidden_reason"),
-        is_blocked(post).label("is_blocked"),
+        mark.scalar_subquery().label("mark"),
+        sa.func.coalesce(page.c.user_id == CALLER_ID, sa.false()).label("is_owner"),
         *more,
-    ).select_from(source)
+    ).select_from(page.outerjoin(users, users.c.id == page.c.user_id))
 
 
 #: Columns of a post that the record takes unchanged, and those from which `record` derives fields.
@@ -113,20 +109,20 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def record(row: sa.Row[Any]) -> Record:
-    """Return the record of a post, as the schemas `Thread` and `Reply` of `app.forum.schemas` document it."""
-    post: Record = row._asdict()
-    thread_id, parent_id, category = post.pop("root_id"), post.pop("parent_id"), post.pop("category")
-    post["author"] = {"id": post.pop("author_id"), "name": post["author"], "image": post.pop("author_image")}
-    is_hidden = post.pop("hidden_by") is not None
-    reason, is_blocked_ = post.pop("hidden_reason"), post.pop("is_blocked")
+def record(post: Record) -> Record:
+    """Turn the row of a post into its record. The schemas `Thread` and `Reply` document it."""
+    pop = post.pop
+    thread_id, parent_id, category = pop("root_id"), pop("parent_id"), pop("category")
+    is_hidden, is_blocked_ = pop("hidden_by") is not None, pop("is_blocked", False)
+    reason = pop("hidden_reason", None)
+    post["author"] = {"id": pop("author_id"), "name": post["author"], "image": pop("author_image")}
+    post["is_liked"], post["is_saved"] = pop("mark") or (False, False)
     if thread_id is None:
         post["category"] = {"id": post["category_id"], "name": category}
     else:
-        for name in ("category_id", "title", "replies_count"):
-            del post[name]
-        is_deleted = post["content"] is None
-        post |= {"thread_id": thread_id, "parent_id": parent_id, "is_deleted": is_deleted}
+        del post["category_id"], post["title"], post["replies_count"]
+        post["thread_id"], post["parent_id"] = thread_id, parent_id
+        post["is_deleted"] = is_deleted = post["content"] is None
         if is_deleted:
             post["author"] = None
     if is_hidden:
@@ -145,50 +141,46 @@ def record(row: sa.Row[Any]) -> Record:
 
 
 @cache
-def _list(*, threads: bool, by_category: bool, saved: bool, mine: bool, search: bool) -> AnySelect:
-    """Return the statement for one page of threads or of replies, newest first, with the total in each row.
+def _list(*, threads: bool, by_category: bool, saved: bool, mine: bool, search: bool) -> tuple[AnySelect, AnySelect]:
+    """Return two statements: for one page of threads or of replies, newest first, and for the total.
 
-    Without filters, the total is the sum of the counters of the categories. An empty page has one row, for the total.
+    Each row of a page has the total too. Without filters, it is the sum of the counters of the categories.
     """
     rules: list[sa.ColumnElement[bool]] = [
         posts.c.root_id.is_(None) if threads else sa.and_(posts.c.root_id.is_not(None), posts.c.content.is_not(None))
     ]
     rules += [posts.c.user_id == CALLER_ID] if mine else [posts.c.hidden_by.is_(None), ~is_blocked(posts)]
     if by_category:
-        rules.append(posts.c.category_id == sa.bindparam("category_id", type_=sa.BigInteger))
+        rules.append(posts.c.category_id == CATEGORY_ID)
     if saved:
-        mark = marks.alias("saved")
-        is_saved = sa.select(mark.c.post_id).where(mark.c.user_id == CALLER_ID, mark.c.is_saved)
-        rules.append(posts.c.id.in_(is_saved))
+        rules.append(posts.c.id.in_(sa.select(marks.c.post_id).where(marks.c.user_id == CALLER_ID, marks.c.is_saved)))
     if search:
         pattern = sa.bindparam("pattern", type_=sa.Text)
         texts = (posts.c.title, posts.c.content) if threads else (posts.c.content,)
         rules.append(sa.or_(*(text.regexp_match(pattern, flags="i") for text in texts)))
     if saved or mine or search or not threads:
         counted = sa.select(posts.c.id).where(*rules).limit(MAX_COUNTED).subquery("counted")
-        total = sa.select(sa.func.count().label("total")).select_from(counted).subquery("total")
+        total = sa.select(sa.func.count()).select_from(counted)
     else:
-        counters = sa.select(sa.func.coalesce(sa.func.sum(categories.c.threads_count), 0).label("total"))
-        if by_category:
-            counters = counters.where(categories.c.id == sa.bindparam("category_id", type_=sa.BigInteger))
-        total = counters.subquery("total")
-    page = sa.select(posts).where(*rules).order_by(posts.c.id.desc()).limit(sa.bindparam("size", type_=sa.Integer))
-    page_ = page.offset(sa.bindparam("offset", type_=sa.BigInteger)).subquery("page")
-    joined: sa.FromClause = total.outerjoin(page_, sa.true())
-    more: list[sa.ColumnElement[Any]] = [total.c.total]
+        total = sa.select(sa.func.coalesce(sa.func.sum(categories.c.threads_count), 0))
+        total = total.where(categories.c.id == CATEGORY_ID) if by_category else total
+    page = sa.select(posts).where(*rules).order_by(posts.c.id.desc()).limit(SIZE).offset(OFFSET).subquery("page")
+    more: list[sa.ColumnElement[Any]] = [total.scalar_subquery().label("total")]
+    if mine:
+        more.append(hidden_reason(page).label("hidden_reason"))
     if not threads:
-        joined = joined.outerjoin(_threads, _threads.c.id == page_.c.root_id)
-        more.append(_shown_title().label("thread"))
-    return select_posts(page_, *more, joined=joined).order_by(page_.c.id.desc())
+        title = sa.select(_shown_title()).where(_thread.c.id == page.c.root_id)
+        more.append(title.scalar_subquery().label("thread"))
+    return select_posts(page, *more).order_by(page.c.id.desc()), total
 
 
 def _shown_title() -> sa.ColumnElement[str]:
     """Return an SQL expression for the title of a reply's thread. Titles of hidden and blocked threads are replaced."""
-    is_own = sa.func.coalesce(_threads.c.user_id == CALLER_ID, sa.false())
+    is_own = sa.func.coalesce(_thread.c.user_id == CALLER_ID, sa.false())
     return sa.case(
-        (_threads.c.hidden_by.is_not(None) & ~is_own, HIDDEN),
-        (is_blocked(_threads), BLOCKED),
-        else_=_threads.c.title,
+        (_thread.c.hidden_by.is_not(None) & ~is_own, HIDDEN),
+        (is_blocked(_thread), BLOCKED),
+        else_=_thread.c.title,
     )
 
 
@@ -200,7 +192,7 @@ def list_posts(query: PostQuery, caller_id: int | None, *, threads: bool) -> Lis
     if caller_id is None and (query.saved or query.mine):
         raise Unauthorized
     page = query.page
-    statement = _list(
+    statement, count = _list(
         threads=threads,
         by_category=query.category_id is not None,
         saved=query.saved or not (threads or query.mine),
@@ -208,74 +200,63 @@ def list_posts(query: PostQuery, caller_id: int | None, *, threads: bool) -> Lis
         search=bool(query.q),
     )
     values = {"caller_id": caller_id, "category_id": query.category_id, "pattern": contains(query.q or "")}
-    rows = db.session.execute(statement, {**values, "size": page.size, "offset": page.offset}).all()
-    records = [record(row) for row in rows if row.id is not None]
-    for each in records:
-        del each["total"]
-        each["content"] = page.cut(each["content"])
+    rows = records(statement, {**values, "size": page.size, "offset": page.offset})
+    total: int = rows[0]["total"] if rows else (page.offset and db.session.scalar(count, values)) or 0
+    for row in rows:
+        del row["total"]
+        record(row)
+        row["content"] = page.cut(row["content"])
         if not threads:
-            each["thread"] = {"id": each["thread_id"], "title": each["thread"]}
-    return Listing(records, rows[0].total, page)
+            row["thread"] = {"id": row["thread_id"], "title": row["thread"]}
+    return Listing(rows, total, page)
 
 
 def list_categories() -> list[Record]:
     """Return all categories in the order of their ids."""
-    return [dict(row) for row in db.session.execute(sa.select(categories).order_by(categories.c.id)).mappings()]
+    return records(_CATEGORIES)
+
+
+_CATEGORIES = sa.select(categories).order_by(categories.c.id)
 
 
 # --- one thread -----------------------------------------------------------------------------------------------------
 
-
-@cache
-def _thread() -> AnySelect:
-    is_wanted = posts.c.id == sa.bindparam("id", type_=sa.BigInteger), posts.c.root_id.is_(None)
-    return select_posts(posts).where(*is_wanted)
-
-
-@cache
-def _replies() -> AnySelect:
-    """Return the statement for a thread's replies, with one more than fit, which shows that replies are left out."""
-    in_thread = posts.c.root_id == sa.bindparam("id", type_=sa.BigInteger)
-    part = sa.select(posts).where(in_thread, posts.c.id > sa.bindparam("after", type_=sa.BigInteger))
-    page = part.order_by(posts.c.id).limit(MAX_REPLIES + 1).subquery("page")
-    return select_posts(page).order_by(page.c.id)
+_replies = sa.select(posts).where(posts.c.root_id == ID, posts.c.id > AFTER).order_by(posts.c.id).limit(SIZE)
+_page = sa.union_all(sa.select(posts).where(posts.c.id == ID, posts.c.root_id.is_(None)), _replies).subquery("page")
+#: A thread, and after it its replies.
+_THREAD = select_posts(_page, hidden_reason(_page).label("hidden_reason"), is_blocked(_page).label("is_blocked"))
+_THREAD = _THREAD.order_by(_page.c.id)
 
 
 def get_thread(thread_id: int, query: RepliesQuery, caller_id: int | None) -> TruncatedRecord[Record]:
     """Return a thread with the tree of its first replies, or with those after the reply `query.after`."""
-    row = db.session.execute(_thread(), {"id": thread_id, "caller_id": caller_id}).one_or_none()
-    if row is None:
+    size = MAX_REPLIES + 1 if query.replies else 0  # one more than fit shows that replies are left out
+    rows = records(_THREAD, {"id": thread_id, "caller_id": caller_id, "after": query.after, "size": size})
+    if not rows:
         raise NotFound(THREAD_NOT_FOUND)
-    thread = record(row) | {"replies": []}
-    if not query.replies:
+    thread, *replies = map(record, rows)
+    thread["replies"] = _tree(replies[:MAX_REPLIES])
+    if len(replies) <= MAX_REPLIES:
         return TruncatedRecord(thread)
-    thread["replies"], last_id = _read_tree(thread_id, query.after, caller_id)
-    if last_id is not None:
-        thread["replies_truncated"] = True
-    return TruncatedRecord(thread, after=last_id)
+    thread["replies_truncated"] = True
+    return TruncatedRecord(thread, after=replies[MAX_REPLIES - 1]["id"])
 
 
 def get_reply(thread_id: int, reply_id: int, caller_id: int) -> Record:
     """Return a reply with the replies below it, as far as they are among the next `MAX_REPLIES` of the thread."""
-    roots, last_id = _read_tree(thread_id, reply_id - 1, caller_id)
-    return roots[0] if last_id is None else {**roots[0], "replies_truncated": True}
-
-
-def _read_tree(thread_id: int, after: int, caller_id: int | None) -> tuple[list[Record], int | None]:
-    """Return the tree of a thread's replies with ids above `after`, and the last id if replies are left out.
-
-    A reply whose parent is not in the tree is on the first level.
-    """
-    rows = db.session.execute(_replies(), {"id": thread_id, "after": after, "caller_id": caller_id}).all()
-    replies = [record(row) | {"replies": []} for row in rows[:MAX_REPLIES]]
-    return _tree(replies), replies[-1]["id"] if len(rows) > MAX_REPLIES else None
+    thread = get_thread(thread_id, RepliesQuery(after=reply_id - 1), caller_id).record
+    reply: Record = thread["replies"][0]
+    return reply | ({"replies_truncated": True} if "replies_truncated" in thread else {})
 
 
 def _tree(replies: Iterable[Record]) -> list[Record]:
-    """Put each reply into its parent. One pass is enough, because a parent has a smaller id than its replies."""
+    """Put each reply into its parent. A reply whose parent is not among the replies is on the first level.
+
+    One pass is enough, because a parent has a smaller id than its replies.
+    """
     roots: list[Record] = []
     below: dict[int | None, list[Record]] = {}
     for reply in replies:
+        reply["replies"] = below[reply["id"]] = []
         below.get(reply["parent_id"], roots).append(reply)
-        below[reply["id"]] = reply["replies"]
     return roots
