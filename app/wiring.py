@@ -62,7 +62,6 @@ TICKS = (
 #: per interval.
 PERIODIC = (
     Periodic(pengingat.top_up, every_s=60),
-    Periodic(pengingat.send_stock_notices, every_s=60),
     Periodic(pengingat.delete_old, every_s=86400),
     Periodic(identity.delete_expired_sessions, every_s=3600),
     Periodic(accounts.delete_expired, every_s=3600),

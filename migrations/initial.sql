@@ -935,8 +935,7 @@ CREATE TABLE reminders (
     done_until timestamp with time zone,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    stock_check_at timestamp with time zone,
-    stock_told smallint,
+    stock_told boolean DEFAULT false NOT NULL,
     done_from timestamp with time zone
 );
 
@@ -952,9 +951,7 @@ COMMENT ON COLUMN reminders.planned_until IS 'occurrences and deliveries are sto
 
 COMMENT ON COLUMN reminders.done_until IS 'end of the period in which the reminder counts as done: time of the next occurrence';
 
-COMMENT ON COLUMN reminders.stock_check_at IS 'next check whether the medicine runs out; null: the stock is not counted';
-
-COMMENT ON COLUMN reminders.stock_told IS 'smallest number of days left in the stock notices so far; null: no notice is valid any more';
+COMMENT ON COLUMN reminders.stock_told IS 'true if a notice was created because the medicine runs out, and the stock was not enough since';
 
 COMMENT ON COLUMN reminders.done_from IS 'start of that period: time of an occurrence that was done early; null: the period has already begun';
 
@@ -1645,8 +1642,6 @@ CREATE INDEX ix_push_subscriptions_session_id ON push_subscriptions USING btree 
 CREATE INDEX ix_push_subscriptions_user_id ON push_subscriptions USING btree (user_id);
 
 CREATE INDEX ix_reminders_planned_until ON reminders USING btree (planned_until);
-
-CREATE INDEX ix_reminders_stock_check_at ON reminders USING btree (stock_check_at) WHERE (stock_check_at IS NOT NULL);
 
 CREATE INDEX ix_reminders_user_id ON reminders USING btree (user_id, id);
 

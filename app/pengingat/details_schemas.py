@@ -138,7 +138,7 @@ class Stock(Details):
         validate=validate.Range(1, 30),
         metadata={
             "example": 7,
-            "description": "Send a notice at 09.00 when the stock is enough for this many days, and again for 2 days",
+            "description": "Send one notice at 09.00 when the stock is enough for this many days or less",
         },
     )
 

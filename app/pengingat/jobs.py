@@ -1,7 +1,7 @@
 """Background jobs of reminders.
 
-The jobs plan occurrences 36 hours ahead, mark missed occurrences and delete old ones. They also enqueue stock notices
-to patients and alerts to caregivers. An occurrence is one due time of a reminder.
+The jobs plan occurrences 36 hours ahead, mark missed occurrences and delete old ones. They also enqueue
+alerts to caregivers. An occurrence is one due time of a reminder.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from app.core.database.session import db, unit_of_work
 from app.core.jobs.queue import BULK, enqueue_once_now
 from app.identity import erasure
 from app.identity.models import User
-from app.notifications import outbox
 from app.pengingat.caregiving import alerts
-from app.pengingat.ledger import missed, stock
+from app.pengingat.ledger import missed
 from app.pengingat.ledger.upcoming import HORIZON, Extension, plan
 from app.pengingat.models import Occurrence, Pengingat
 
@@ -84,24 +83,6 @@ def skip_erasure_requests() -> None:
                 synchronize_session=False
             )
         )
-
-
-def send_stock_notices() -> None:
-    """Put notices about low medicine stock into the outbox, at 09.00 in the time zone of each reminder.
-
-    Parallel runs create no duplicates.
-    """
-    while send_stock_notices_page():
-        pass
-
-
-def send_stock_notices_page() -> int:
-    """Check the medicine stock of one page of reminders in one transaction. Return the number of reminders."""
-    now = db_time.now()
-    with unit_of_work():
-        rows = _page(Pengingat.stock_check_at <= now, Pengingat.stock_check_at)
-        outbox.add_all([draft for row in rows for draft in stock.create_notices(row, now)])
-    return len(rows)
 
 
 def _page(which: sa.ColumnElement[bool], order: sa.ColumnExpressionArgument[object]) -> list[Pengingat]:

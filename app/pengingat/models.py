@@ -49,22 +49,12 @@ class Pengingat(Base, Timestamps):
         comment="start of that period: time of an occurrence that was done early; null: the period has already begun"
     )
 
-    stock_check_at: Mapped[datetime | None] = mapped_column(
-        comment="next check whether the medicine runs out; null: the stock is not counted"
-    )
-    stock_notified_days: Mapped[int | None] = mapped_column(
-        "stock_told",
-        sa.SmallInteger,
-        key="stock_notified_days",
-        comment="smallest number of days left in the stock notices so far; null: no notice is valid any more",
+    stock_told: Mapped[bool] = mapped_column(
+        server_default=sa.false(),
+        comment="true if a notice was created because the medicine runs out, and the stock was not enough since",
     )
 
-    __table_args__ = (
-        sa.Index("ix_reminders_user_id", "user_id", "id"),
-        sa.Index(
-            "ix_reminders_stock_check_at", "stock_check_at", postgresql_where=sa.text("stock_check_at IS NOT NULL")
-        ),
-    )
+    __table_args__ = (sa.Index("ix_reminders_user_id", "user_id", "id"),)
 
     @property
     def zone(self) -> ZoneInfo:

@@ -70,9 +70,9 @@ def create(user_id: int, data: NewPengingat) -> Pengingat:
     limits.check_number(len(schedules))
     limits.check_day(schedules, now)
     _set_schedule(pengingat, schedule, waktu, now)
-    stock.track(pengingat, now)
     db.session.add(pengingat)
     db.session.flush()
+    stock.follow(pengingat, now)
     _plan(pengingat, now)
     return pengingat
 
@@ -167,7 +167,7 @@ def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) 
         done.stay(pengingat, statements.near([pengingat.id], now), now)
     elif tipe != Tipe.OBAT and start is not None:
         pengingat.first_at = start
-    stock.track(pengingat, now)
+    stock.follow(pengingat, now)
     return before != after or (again_before, tipe_before) != (details.get(upcoming.AGAIN_FIELD), tipe)
 
 

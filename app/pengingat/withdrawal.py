@@ -24,7 +24,7 @@ def stop(user_id: int) -> None:
     outbox.cancel_kinds(user_id, KINDS)
     statements.void_all(user_id)
     alerts.delete_waiting(user_id)
-    stopped = sa.update(Pengingat).where(Pengingat.user_id == user_id).values(planned_until=NEVER, stock_check_at=None)
+    stopped = sa.update(Pengingat).where(Pengingat.user_id == user_id).values(planned_until=NEVER)
     db.session.execute(stopped.execution_options(synchronize_session="evaluate"))
 
 
@@ -34,7 +34,8 @@ def resume(user_id: int) -> None:
     now = db_time.now()
     rows = _locked(user_id)
     for row in rows:
-        stock.track(row, now)
+        row.stock_told = False  # a notice that was due meanwhile was not sent
+        stock.follow(row, now)
     upcoming.plan([upcoming.Extension(row, now) for row in rows], now)
     db.session.flush()
 

@@ -166,7 +166,6 @@ class Controlled:
             with unit_of_work():
                 pengingat.miss_overdue()
             pengingat.send_caregiver_alerts()
-            pengingat.send_stock_notices()
             inbox.handle()
             for run in (_run_here, drain.run_suspects, _run_here):  # suspects may add deliveries
                 notifications.send_due("urgent", run)

@@ -67,7 +67,7 @@ class TestWords:
 
     def test_a_stock_notice_names_the_dependent(self, app: Flask, ibu: int) -> None:
         pengingat = db.session.scalars(sa.select(Pengingat)).one()
-        pengingat.stock_notified_days = 2
+        pengingat.details = {**pengingat.details, "persediaan": {"sisa": 2, "ingatkan_hari": 7}}
         for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT):
             outbox.add(
                 outbox.NewDelivery(
@@ -76,7 +76,6 @@ class TestWords:
                     dedupe_key=f"stock:{channel}",
                     user_id=ibu,
                     about=outbox.About("reminder", pengingat.id),
-                    payload={"day": "2026-03-06"},
                     expires_at=db.session.scalars(sa.select(Delivery.expires_at)).first(),  # type: ignore[arg-type]
                 )
             )

@@ -29,14 +29,14 @@ def test_a_dose_that_was_taken_early_is_not_asked_for_again(siti: Client, moment
 
 
 def test_a_due_dose_keeps_its_amount(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    reminder = medicine(siti, obat, persediaan={"sisa": 10})
+    reminder = medicine(siti, obat, persediaan={"sisa": 100})
     moment.move(hours=11, minutes=10)
-    put(siti, reminder, {"details": with_doses(obat, dose("12:00", 2), dose("20:00"), persediaan={"sisa": 10})})
+    put(siti, reminder, {"details": with_doses(obat, dose("12:00", 2), dose("20:00"), persediaan={"sisa": 100})})
     assert "(2 tablet," in first_text()
     (row,) = siti.get("/pengingat/hari-ini").json[:1]
     assert (row["slot"], row["what"].partition(",")[0]) == ("0", "2 tablet")
     assert reminder.say("done").json["slot"] == "0"
-    assert siti.get(f"/pengingat/{reminder.id}").json["details"]["persediaan"]["sisa"] == 8
+    assert siti.get(f"/pengingat/{reminder.id}").json["details"]["persediaan"]["sisa"] == 98
 
 
 def test_a_coming_dose_keeps_its_row(siti: Client, moment: Time, obat: dict[str, Any]) -> None:

@@ -186,18 +186,6 @@ def test_concurrent_answers_and_purchases_leave_the_correct_stock(
         assert details["persediaan"]["sisa"] == 100 + 4 * 2.5 - sum(row.stock_deducted or 0 for row in rows)
 
 
-def test_four_concurrent_jobs_create_each_stock_notice_once(
-    committed: Flask, moment: Time, obat: dict[str, Any]
-) -> None:
-    stocked = {**obat, "details": {**obat["details"], "persediaan": {"sisa": 3}}}
-    for _ in range(3):
-        make_reminders(20, stocked)
-    moment.move(hours=1)
-    run_together(committed, *[jobs.send_stock_notices] * 4)
-    told = db.session.scalars(sa.select(Delivery.about_id).filter_by(kind="stock", channel="messaging")).all()
-    assert len(told) == len(set(told)) == 60
-
-
 def test_concurrent_snoozes_leave_no_open_delivery_of_answered_occurrences(
     committed: Flask, owned: tuple[int, list[int]]
 ) -> None:

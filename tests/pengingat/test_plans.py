@@ -92,13 +92,6 @@ def test_the_top_up_uses_the_planned_until_index() -> None:
     assert not [plan for plan in plans if "Seq Scan on reminders" in plan]
 
 
-def test_the_stock_notice_job_uses_the_stock_check_index() -> None:
-    with plans_of_all() as plans:
-        assert jobs.send_stock_notices_page() == 0
-    assert any("ix_reminders_stock_check_at" in plan for plan in plans)
-    assert not [plan for plan in plans if "Seq Scan on reminders" in plan]
-
-
 def test_the_search_for_waiting_caregiver_alerts_uses_their_index() -> None:
     plan = plan_of(alerts._first_waiting, now=local_time.now())
     assert "ix_caregiver_alerts_waiting" in plan

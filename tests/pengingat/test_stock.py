@@ -7,12 +7,10 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core.database.session import db, unit_of_work
-from app.pengingat import jobs, service
-from app.pengingat.jobs import send_stock_notices
-from app.pengingat.models import Occurrence, Pengingat
+from app.core.database.session import db
+from app.pengingat import jobs
+from app.pengingat.models import Occurrence
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import make_user
 from tests.pengingat.ledgers import Time, ledger
 from tests.pengingat.stock import answer, left, make
 
@@ -131,7 +129,6 @@ def test_a_late_answer_to_the_last_dose_of_a_course_deducts_stock(
 ) -> None:
     path = make(siti, obat, 10, selesai="2026-03-02")
     moment.move(days=3)
-    send_stock_notices()
     jobs.miss_overdue()
     answer(siti, path, "done")
     assert left(siti, path) == 9.5
@@ -157,19 +154,6 @@ def test_persediaan_of_a_meal_is_not_used_as_a_stock(siti: Client, moment: Time)
     answer(siti, path, "done")
     assert siti.get(path).json["details"] == details
     assert_error(siti.post(f"{path}/persediaan", {"tambah": 1}), 409, "stock_not_tracked")
-
-
-def test_a_stored_persediaan_that_is_not_a_stock_is_not_changed(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
-    with unit_of_work():
-        user_id = make_user().id
-        kept: Any = {"tipe": "obat", "timezone": "Asia/Jakarta", **obat}
-        pengingat_id = service.create(user_id, kept).id
-        db.session.execute(sa.update(Pengingat).values(details={**obat["details"], "persediaan": "banyak"}))
-    with unit_of_work():
-        service.update(user_id, pengingat_id, {"is_done": True})
-    assert db.session.scalars(sa.select(Pengingat.details["persediaan"].astext)).one() == "banyak"
 
 
 # --- changes by the person ------------------------------------------------------------------------------------------

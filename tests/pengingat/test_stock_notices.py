@@ -1,226 +1,132 @@
-"""Notices before a medicine runs out: the number of days before, the time of day, and no duplicates."""
+"""One notice before a medicine runs out: when it leaves, what it says, and when it is left out."""
 
 from __future__ import annotations
 
 from typing import Any
-from unittest import mock
 
 import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.notifications import outbox
 from app.notifications.delivery import message_format
 from app.notifications.models import Channel, Delivery
-from app.pengingat import jobs
-from app.pengingat.jobs import send_stock_notices
-from app.pengingat.models import Pengingat
 from tests.helpers.client import Client
 from tests.notifications.deliveries import words_of
 from tests.pengingat.ledgers import Time
 from tests.pengingat.stock import answer, left, make
 
-
-def told(channel: str = "messaging") -> list[str]:
-    """Return the texts of stock notices that were not cancelled, in order."""
-    key = "text" if channel == "messaging" else "body"
-    rows = sa.select(Delivery).filter_by(kind="stock", channel=channel).order_by(Delivery.id)
-    return [words_of(row)[key] for row in db.session.scalars(rows.where(Delivery.state != "cancelled"))]
+#: The notice about two tablets: half of one for this evening, and one and a half for Tuesday.
+SENTENCE = "Halo Siti, Metformin Anda kira-kira habis Selasa, 3 Maret. Yuk, siapkan lagi sebelum habis."
 
 
-def each_morning(moment: Time, days: int) -> list[tuple[str, str]]:
-    """Run the stock job every six hours for these days. Return the day and the text of each new notice."""
-    found = []
-    for _ in range(days * 4):
-        moment.move(hours=6)
-        before = len(told())
-        send_stock_notices()
-        found += [(f"{moment.now:%d}", text) for text in told()[before:]]
-    return found
+def notices() -> list[str]:
+    """Return the due times of the stock notices, as `dd HH:MM` in UTC."""
+    rows = sa.select(Delivery.due_at).filter_by(kind="stock", channel="messaging", state="pending")
+    return [f"{due_at:%d %H:%M}" for due_at in db.session.scalars(rows.order_by(Delivery.due_at))]
 
 
-def test_a_notice_is_sent_at_the_persons_threshold_and_two_days_before(
-    siti: Client, moment: Time, obat: dict[str, Any]
+def said(channel: str = "messaging") -> list[dict[str, Any]]:
+    """Return what the notices would say now. A notice that says nothing is left out."""
+    rows = sa.select(Delivery).filter_by(kind="stock", channel=channel, state="pending").order_by(Delivery.id)
+    return [words for row in db.session.scalars(rows) if (words := words_of(row))]
+
+
+@pytest.mark.parametrize(
+    ("sisa", "details", "day"),
+    [
+        (2, {}, "Selasa, 3 Maret"),
+        (0, {}, "Senin, 2 Maret"),
+        (0.5 + 7 * 1.5, {}, "Senin, 9 Maret"),  # enough for 7 days, the default border
+        (0.5 + 7 * 1.5 + 1, {}, None),
+        (2.5, {"persediaan": {"ingatkan_hari": 1}}, "Selasa, 3 Maret"),
+        (3, {"persediaan": {"ingatkan_hari": 1}}, None),
+        (3, {"selesai": "2026-03-04"}, "Rabu, 4 Maret"),
+        (3.5, {"selesai": "2026-03-04"}, None),  # enough for the whole course
+        (100, {"selesai": "2026-02-01"}, None),
+    ],
+)
+def test_a_notice_leaves_if_the_stock_is_enough_for_few_days(
+    siti: Client, moment: Time, obat: dict[str, Any], sisa: float, details: dict[str, Any], day: str | None
 ) -> None:
-    # This evening needs 0.5 tablets, and each later day 1.5. So the stock lasts until the morning of Saturday the 7th.
-    path = make(siti, obat, 0.5 + 4 * 1.5 + 1, persediaan={"ingatkan_hari": 3})
-    said = []
-    for _ in range(7):
-        moment.now = moment.now.replace(hour=2)  # 09:00 in Jakarta
-        send_stock_notices()
-        said.append((f"{moment.now:%d}", told()))
-        for due_at in ("12:00", "00:00"):
-            moment.move(hours=12 if due_at == "00:00" else 10)
-            jobs.top_up()
-            answer(siti, path, "done", f"{moment.now:%Y-%m-%d}T{due_at}:00Z")
-    sentence = "Halo Siti, Metformin Anda kira-kira habis Sabtu, 7 Maret. Yuk, siapkan lagi sebelum habis."
-    assert [(day, len(texts)) for day, texts in said] == [
-        ("02", 0), ("03", 0), ("04", 1), ("05", 2), ("06", 2), ("07", 2), ("08", 2),
-    ]  # fmt: skip
-    assert said[-1][1] == [sentence, sentence]
-    assert left(siti, path) == 0
+    make(siti, obat, sisa, **details)
+    assert notices() == (["02 02:00"] if day else [])  # the next 09:00 in Jakarta
+    assert [words["text"] for words in said()] == (
+        [f"Halo Siti, Metformin Anda kira-kira habis {day}. Yuk, siapkan lagi sebelum habis."] if day else []
+    )
 
 
-def test_the_stock_notice_is_also_a_push(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    make(siti, obat, 1)
-    moment.move(hours=1)
-    send_stock_notices()
-    assert told("push_fan_out") == ["Metformin Anda kira-kira habis Senin, 2 Maret. Yuk, siapkan lagi sebelum habis."]
+def test_the_estimate_includes_the_temporary_schedule(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    other = [{"jam": "11:00", "jumlah": 3, "satuan": "tablet"}, {"jam": "21:00", "jumlah": 3, "satuan": "tablet"}]
+    temporary = {"mulai": "2026-03-03", "selesai": "2026-03-03", "jadwal": other}
+    make(siti, obat, 8, jadwal_sementara=temporary)  # the doses need 0.5 tablets today, 6 on the 3rd and 1.5 on the 4th
+    assert "Rabu, 4 Maret" in said()[0]["text"]
 
 
-def test_the_stock_notice_text_has_the_name_parameter_for_a_template(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
-    make(siti, obat, 1)
-    moment.move(hours=1)
-    send_stock_notices()
-    row = db.session.scalars(sa.select(Delivery).filter_by(kind="stock", channel="messaging")).one()
-    name = message_format.parts_of(words_of(row))["name"]
-    assert (name, str(words_of(row)["text"]).startswith(f"Halo {name}, ")) == ("Siti", True)
-
-
-def test_the_stock_notice_is_due_at_nine_in_the_reminders_time_zone(
+def test_the_notice_leaves_at_nine_in_the_time_zone_of_the_reminder(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
     make(siti, {**obat, "timezone": "Asia/Jayapura"}, 1)  # it is already 10:00 in Jayapura
     make(siti, obat, 1)
-    assert [day for day, _ in each_morning(moment, 1)] == ["02", "03"]
-    assert db.session.scalars(sa.select(Pengingat.stock_check_at).order_by(Pengingat.id)).all() == [
-        moment.now.replace(hour=0, day=4),
-        moment.now.replace(hour=2),
-    ]
+    assert notices() == ["02 02:00", "03 00:00"]
 
 
-def test_reaching_both_stock_thresholds_together_gives_one_notice(
+def test_the_dose_that_reaches_the_border_creates_the_only_notice(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
-    make(siti, obat, 1)
-    assert len(each_morning(moment, 5)) == 1
-
-
-def test_no_notice_is_sent_if_the_stock_is_enough_for_the_course(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
-    make(siti, obat, 3.5, selesai="2026-03-04")  # the course needs 0.5 + 1.5 + 1.5 tablets
-    make(siti, obat, 3, selesai="2026-03-04")
-    texts = [text for _, text in each_morning(moment, 1)]
-    assert texts == ["Halo Siti, Metformin Anda kira-kira habis Rabu, 4 Maret. Yuk, siapkan lagi sebelum habis."]
-
-
-def test_the_stock_estimate_includes_the_temporary_schedule(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    other = [{"jam": "11:00", "jumlah": 3, "satuan": "tablet"}, {"jam": "21:00", "jumlah": 3, "satuan": "tablet"}]
-    temporary = {"mulai": "2026-03-03", "selesai": "2026-03-03", "jadwal": other}
-    make(siti, obat, 8, jadwal_sementara=temporary)  # the doses need 0.5 tablets today, 6 on the 3rd and 1.5 on the 4th
-    assert [text for _, text in each_morning(moment, 1)] == [
-        "Halo Siti, Metformin Anda kira-kira habis Rabu, 4 Maret. Yuk, siapkan lagi sebelum habis."
-    ]
-
-
-def test_a_purchase_cancels_the_notice_until_the_stock_is_low_again(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
-    path = make(siti, obat, 3)
-    moment.move(hours=1)
-    send_stock_notices()
-    assert len(told()) == 1
-    siti.post(f"{path}/persediaan", {"tambah": 100})
-    assert told() == []  # the unsent notice was no longer true, so it was cancelled
-    assert each_morning(moment, 3) == []
-    siti.put(path, {"details": {**obat["details"], "persediaan": {"sisa": 3}}})
-    assert len(each_morning(moment, 2)) == 1
-
-
-def test_a_purchase_that_is_too_small_does_not_repeat_the_notice(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
-    path = make(siti, obat, 1)
-    moment.move(hours=1)
-    send_stock_notices()
-    siti.post(f"{path}/persediaan", {"tambah": 6})  # the stock is enough until Friday, less than 7 days ahead
-    assert each_morning(moment, 1) == []
-
-
-def test_an_update_of_is_done_does_not_cancel_the_stock_notice(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
-    path = make(siti, obat, 3)
-    moment.move(hours=1)
-    send_stock_notices()
-    record = siti.get(path).json
-    siti.put(path, {**record, "is_done": True})
-    assert len(told()) == 1  # the notice was not cancelled
-
-
-def test_a_stock_corrected_to_a_lower_value_gives_a_second_notice(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
-    path = make(siti, obat, 9)  # the stock is enough until Sunday
-    assert len(each_morning(moment, 1)) == 1
-    siti.put(path, {"details": {**obat["details"], "persediaan": {"sisa": 2}}})
-    assert len(each_morning(moment, 1)) == 1
-
-
-def test_a_stock_notice_is_not_sent_at_night_but_the_next_morning(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
-    make(siti, obat, 1)
-    moment.move(hours=13, minutes=30)  # 21.30 in Jakarta
-    send_stock_notices()
-    assert told() == []
+    path = make(siti, obat, 5, persediaan={"ingatkan_hari": 2})  # enough until Thursday
+    assert notices() == []
+    moment.move(hours=11, minutes=30)
+    answer(siti, path, "done")  # before its time: the dose is not needed again
+    assert notices() == []
     moment.move(hours=12)
-    send_stock_notices()
-    assert len(told()) == 1
+    answer(siti, path, "done", "2026-03-03T00:00:00Z")
+    assert notices() == ["03 02:00"]
+    moment.move(hours=12, minutes=45)
+    answer(siti, path, "done", "2026-03-03T12:00:00Z")
+    assert (notices(), left(siti, path)) == (["03 02:00"], 3)
 
 
-def test_deleting_a_reminder_cancels_its_stock_notice(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    path = make(siti, obat, 1)
-    moment.move(hours=1)
-    send_stock_notices()
-    siti.delete(path)
-    assert told() == []
-
-
-def test_the_stock_job_needs_at_most_two_statements_if_nothing_is_due(
-    siti: Client, moment: Time, obat: dict[str, Any], statements: Any
-) -> None:
-    make(siti, obat, 100)
-    with statements.at_most(2):
-        assert jobs.send_stock_notices_page() == 0
-
-
-def test_a_crash_of_the_stock_job_neither_loses_nor_repeats_the_notice(
-    siti: Client, moment: Time, obat: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make(siti, obat, 1)
-    moment.move(hours=1)
-    with monkeypatch.context() as dying:
-        dying.setattr(outbox, "add_all", mock.Mock(side_effect=ProcessLookupError))
-        with pytest.raises(ProcessLookupError):
-            send_stock_notices()
-    assert told() == []
-    for _ in range(2):
-        send_stock_notices()
-    assert len(told()) == 1
-
-
-def test_the_push_to_each_browser_has_the_text_of_the_fan_out(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
-    make(siti, obat, 4)
-    moment.move(hours=1)
-    send_stock_notices()
-    row = db.session.scalars(sa.select(Delivery).filter_by(kind="stock", channel="push_fan_out")).one()
-    said = words_of(row)
-    assert said["title"] == "Persediaan obat"
-    row.channel = Channel.PUSH  # a push to one browser has the same text
-    assert words_of(row) == said
-
-
-def test_a_stock_notice_has_no_text_once_stock_notified_days_is_cleared(
+def test_a_notice_that_is_no_longer_true_says_nothing_and_the_next_fall_is_told_again(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
-    make(siti, obat, 4)
-    moment.move(hours=1)
-    send_stock_notices()
-    row = db.session.scalars(sa.select(Delivery).filter_by(kind="stock", channel="messaging")).one()
-    db.session.execute(sa.update(Pengingat).values(stock_notified_days=None))
-    db.session.flush()
-    assert words_of(row) == {}
+    path = make(siti, obat, 2)
+    assert [words["text"] for words in said()] == [SENTENCE]
+    siti.post(f"{path}/persediaan", {"tambah": 6})  # less than 7 days ahead: the notice is still true
+    assert "Sabtu, 7 Maret" in said()[0]["text"]
+    siti.post(f"{path}/persediaan", {"tambah": 100})
+    assert said() == []
+    moment.move(days=1)
+    siti.put(path, {"details": {**obat["details"], "persediaan": {"sisa": 3}}})
+    assert notices() == ["02 02:00", "03 02:00"]
+    siti.put(path, {"details": {**obat["details"], "persediaan": {"sisa": 2}}})
+    assert notices() == ["02 02:00", "03 02:00"]
+
+
+def test_taking_an_answer_back_makes_the_notice_untrue(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    path = make(siti, obat, 3.5, persediaan={"ingatkan_hari": 1})
+    moment.move(hours=24)
+    answer(siti, path, "done", "2026-03-03T00:00:00Z")
+    assert len(said()) == 1
+    answer(siti, path, "undo", "2026-03-03T00:00:00Z")
+    assert said() == []
+
+
+def test_a_deleted_reminder_or_another_type_says_nothing(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    first, second = make(siti, obat, 1), make(siti, obat, 1)
+    assert len(said()) == 2
+    siti.delete(first)
+    siti.put(second, {"tipe": "makan", "details": {"sarapan": {"jam": "23:00"}, "persediaan": {"sisa": 1}}})
+    assert said() == []
+
+
+def test_the_notice_is_a_message_with_a_name_and_a_push(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    make(siti, obat, 2)
+    assert message_format.parts_of(said()[0])["name"] == "Siti"
+    (push,) = said("push_fan_out")
+    assert push == {
+        "title": "Persediaan obat",
+        "body": "Metformin Anda kira-kira habis Selasa, 3 Maret. Yuk, siapkan lagi sebelum habis.",
+    }
+    row = db.session.scalars(sa.select(Delivery).filter_by(kind="stock", channel="push_fan_out")).one()
+    row.channel = Channel.PUSH  # a push to one browser has the same text
+    assert words_of(row) == push

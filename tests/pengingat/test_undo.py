@@ -22,7 +22,7 @@ from tests.pengingat.ledgers import Time, ledger, settle, waiting
 @pytest.fixture
 def dose(siti: Client, moment: Time, obat: dict[str, Any]) -> Reminder:
     """Create a dose of half a tablet that was due five minutes ago, at 12:00 UTC. The stock is 10 tablets."""
-    details = {**obat["details"], "persediaan": {"sisa": 10}, "ingatkan_ulang_menit": 15}
+    details = {**obat["details"], "persediaan": {"sisa": 10, "ingatkan_hari": 1}, "ingatkan_ulang_menit": 15}
     reminder = Reminder(siti, siti.post("/pengingat/obat", {**obat, "details": details}).json["id"])
     moment.move(hours=11, minutes=5)
     return reminder

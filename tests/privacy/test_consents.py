@@ -116,7 +116,6 @@ def test_withdrawing_health_data_consent_stops_reminders_immediately(siti: Clien
     siti.put(ROUTE, {"health_data": False})
     assert (states(Delivery), states(Occurrence)) == ({"cancelled"}, {"void"})
     pengingat_jobs.top_up()
-    pengingat_jobs.send_stock_notices()
     assert (states(Delivery), states(Occurrence)) == ({"cancelled"}, {"void"})
     for response in (
         siti.post("/pengingat/obat", OBAT),
@@ -146,7 +145,6 @@ def test_consent_given_again_before_the_deletion_resumes_reminders(siti: Client)
     assert (states(Delivery), states(Occurrence)) == ({"pending"}, {"pending"})
     after = siti.get(f"/pengingat/{reminder}").json
     assert {**after, "updated_at": None} == {**before, "updated_at": None}
-    assert db.session.scalars(sa.select(Pengingat.stock_check_at)).one() is not None
     withdrawn_since(100)
     assert jobs.delete_withdrawn() == 0
 

@@ -11,7 +11,6 @@ from tests.races.meeting import Call, Job, Person, Scene, Script, encounter
 from tests.races.people import remove
 from tests.races.reminders import confirm, fall_due, left_of, medicine
 
-TELL_OF_STOCK = Job(jobs.send_stock_notices_page)
 MISS, TELL_CAREGIVERS = Job(jobs.miss_overdue), Job(jobs.send_caregiver_alerts)
 
 
@@ -20,7 +19,6 @@ def stocked(scene: Scene, person: Person, sisa: float) -> tuple[str, int]:
     details: dict[str, Any] = {**medicine(1, 9, 17), "persediaan": {"sisa": sisa}}
     id_ = scene.new(person.post("/pengingat/obat", judul="Obat", details=details))
     fall_due(scene, id_)
-    scene.change("UPDATE reminders SET stock_check_at = now() WHERE id = :id", id=id_)
     return f"/pengingat/{id_}", id_
 
 
@@ -33,7 +31,7 @@ def additions_meet_answers_and_the_clock(scene: Scene) -> Script:
     person = scene.person()
     path, id_ = stocked(scene, person, 10)
     add = person.post(f"{path}/persediaan", tambah=2.5)
-    yield [add, confirm(person, path, "done"), TELL_OF_STOCK, add, confirm(person, path, "done"), TELL_OF_STOCK]
+    yield [add, confirm(person, path, "done"), add, confirm(person, path, "done")]
     taken = scene.sql("SELECT coalesce(sum(taken), 0) FROM occurrences WHERE reminder_id = :id", id=id_)
     assert taken == scene.sql("SELECT count(*) FROM occurrences WHERE reminder_id = :id AND state = 'done'", id=id_)
     assert left(scene, id_) == 10 + 2 * 2.5 - taken
@@ -44,7 +42,7 @@ def additions_meet_delete_of_the_reminder(scene: Scene) -> Script:
     person = scene.person()
     path, id_ = stocked(scene, person, 1)
     add = person.post(f"{path}/persediaan", tambah=1)
-    yield [add, TELL_OF_STOCK, person.delete(path), add]
+    yield [add, person.delete(path), add]
     assert scene.sql("SELECT count(*) FROM reminders WHERE id = :id", id=id_) == 0
     waiting = "SELECT count(*) FROM deliveries WHERE kind = 'stock' AND about_id = :id AND state = 'pending'"
     assert scene.sql(waiting, id=id_) == 0
@@ -54,7 +52,7 @@ def additions_meet_delete_of_the_reminder(scene: Scene) -> Script:
 def stocks_meet_delete_of_the_person(scene: Scene) -> Script:
     admin, leaving = scene.admin(), scene.person(RoleName.ADMIN)
     path, _ = stocked(scene, leaving, 1)
-    yield [TELL_OF_STOCK, leaving.post(f"{path}/persediaan", tambah=1), remove(admin, leaving), TELL_OF_STOCK]
+    yield [leaving.post(f"{path}/persediaan", tambah=1), remove(admin, leaving)]
     assert left_of(scene, leaving) == 0
 
 

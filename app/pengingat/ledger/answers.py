@@ -153,7 +153,7 @@ def _unanswered(pengingat: Pengingat, row: Row, now: datetime) -> Row:
     """Return a copy of the row without its answer. If its dose was subtracted from the stock, add the dose back."""
     due_at = max(row.due_at, row.snoozed_until or row.due_at)
     state = OccurrenceState.PENDING if now < due_at + LATE else OccurrenceState.MISSED
-    taken = stock.take(pengingat, row, state)
+    taken = stock.take(pengingat, row, state, now)
     return row._replace(
         state=state,
         answered_at=None,
@@ -267,7 +267,7 @@ def record(
             answered_at=at or held.now,
             answered_via=via,
             recorded_at=held.now,
-            stock_deducted=stock.take(held.of(row), row, state),
+            stock_deducted=stock.take(held.of(row), row, state, held.now),
         )
         for row in news
     }
@@ -346,7 +346,7 @@ def _reopen(held: LockedReminders, pengingat: Pengingat) -> None:
             recorded_at=None,
             undone_at=held.now,
             snoozed_until=None,
-            stock_deducted=stock.take(pengingat, row, OccurrenceState.PENDING),
+            stock_deducted=stock.take(pengingat, row, OccurrenceState.PENDING, held.now),
         )
         for row in were_done
     }

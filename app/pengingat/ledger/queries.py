@@ -102,7 +102,7 @@ def lock_own_many(user_id: int, pengingat_ids: Collection[int], only_dependent: 
 
 
 def _state(pengingat: Pengingat) -> tuple[object, ...]:
-    return pengingat.done_from, pengingat.done_until, pengingat.details
+    return pengingat.done_from, pengingat.done_until, pengingat.details, pengingat.stock_told
 
 
 def is_done(*, done: bool, now: datetime | sa.BindParameter[datetime]) -> sa.ColumnElement[bool]:

@@ -256,7 +256,7 @@ def last_answered(reminder_id: int, now: datetime, second: datetime | None, slot
 
 
 #: Columns of a reminder that an answer may change.
-_FOLLOWING = ("done_from", "done_until", "details")
+_FOLLOWING = ("done_from", "done_until", "details", "stock_told")
 #: Columns of an occurrence that an answer may change.
 _CHANGED = (
     *("state", "answered_at", "answered_via", "recorded_at", "undone_at"),

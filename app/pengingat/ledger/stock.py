@@ -6,7 +6,6 @@ missing reminder does more harm than a wrong stock.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 
@@ -18,30 +17,20 @@ from app.pengingat.ledger.statements import Row
 from app.pengingat.models import OccurrenceState, Pengingat
 from app.pengingat.timetable.doses import exact
 from app.pengingat.timetable.plans import doses_on
-from app.pengingat.timetable.schedule import DAY, NEVER, moment_of
+from app.pengingat.timetable.schedule import DAY, moment_of
 from app.pengingat.timetable.tipe import Details, Tipe
 
 KIND = "stock"
 
-#: Time of the daily check, in the reminder's time zone.
+#: Time at which a notice leaves, in the reminder's time zone.
 TIME_OF_DAY = time(9)
-#: If a notice is not sent within this time after the check, the notice expires.
+#: If a notice is not sent within this time after it is due, it expires.
 NOTIFY_WITHIN = timedelta(hours=12)
-#: The person gets a second notice this number of days before the medicine runs out. The field `ingatkan_hari` has the
-#: number of days for the first notice.
-LAST_BORDER = 2
 
 
 class StockNotTracked(Conflict):
     code = "stock_not_tracked"
     message = "Persediaan obat ini belum dicatat. Isi dahulu sisanya."
-
-
-def track(pengingat: Pengingat, now: datetime) -> None:
-    """After a change of the details, update the time of the next stock check and the record of sent notices."""
-    has_stock = pengingat.tipe == Tipe.OBAT and pengingat.details.get("persediaan") is not None
-    pengingat.stock_check_at = _next_check(pengingat, now) if has_stock else None
-    _restock(pengingat, now)
 
 
 def add(pengingat: Pengingat, amount: float, now: datetime) -> None:
@@ -56,10 +45,10 @@ def add(pengingat: Pengingat, amount: float, now: datetime) -> None:
     if total > MAX_STOCK:
         raise ValidationFailed({"tambah": [f"terlalu banyak, persediaan maksimal {MAX_STOCK}."]})
     _set(pengingat, total)
-    _restock(pengingat, now)
+    follow(pengingat, now)
 
 
-def take(pengingat: Pengingat, row: Row, state: OccurrenceState) -> float | None:
+def take(pengingat: Pengingat, row: Row, state: OccurrenceState, now: datetime) -> float | None:
     """Subtract the dose of this row if `state` is `DONE`. Otherwise add back the amount subtracted for the row.
 
     Return the new `stock_deducted` of the row.
@@ -67,66 +56,67 @@ def take(pengingat: Pengingat, row: Row, state: OccurrenceState) -> float | None
     the reminder had another type, nothing is subtracted.
     """
     stock, taken = _stock(pengingat), row.stock_deducted or 0.0
-    if state != OccurrenceState.DONE:
-        if stock is not None and taken:
-            _set(pengingat, exact(stock["sisa"]) + exact(taken))
+    if stock is None:
         return None
-    if stock is None or row.tipe != Tipe.OBAT:
+    if state != OccurrenceState.DONE:
+        _set(pengingat, exact(stock["sisa"]) + exact(taken))
+        follow(pengingat, now)
+        return None
+    if row.tipe != Tipe.OBAT:
         return None
     amount: float = min(_amount(pengingat, row.slot, row.due_at), stock["sisa"])
     _set(pengingat, exact(stock["sisa"]) - exact(amount))
+    follow(pengingat, max(now, row.due_at))  # a dose that was taken early is not needed again
     return amount
 
 
-def create_notices(pengingat: Pengingat, now: datetime) -> Iterator[outbox.NewDelivery]:
-    """Yield the notices about low stock that are due today, and set the time of the next check."""
-    check_at = pengingat.stock_check_at or now
-    pengingat.stock_check_at = _next_check(pengingat, now)
-    day = runs_out_on(pengingat, now)
-    border = _border(pengingat, day, now)
-    is_told = (
-        pengingat.stock_notified_days is not None and border is not None and pengingat.stock_notified_days <= border
+def follow(pengingat: Pengingat, now: datetime) -> None:
+    """After a change of the stock or the doses, create a notice for the next 09.00 if the medicine runs out soon.
+
+    The person gets one notice, until the stock is enough again.
+    """
+    is_low = runs_out_on(pengingat, now) is not None
+    if is_low and not pengingat.stock_told:
+        today = now.astimezone(pengingat.zone).date()
+        mornings = (moment_of(day, TIME_OF_DAY, pengingat.zone) for day in (today, today + DAY, today + 2 * DAY))
+        due_at = next(moment for moment in mornings if moment > now)
+        outbox.add_all([_notice(pengingat, due_at, channel) for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT)])
+    pengingat.stock_told = is_low
+
+
+def _notice(pengingat: Pengingat, due_at: datetime, channel: Channel) -> outbox.NewDelivery:
+    return outbox.NewDelivery(
+        kind=KIND,
+        channel=channel,
+        dedupe_key=f"persediaan:{pengingat.id}:{due_at:%Y%m%dT%H%M%SZ}:{channel}",
+        due_at=due_at,
+        expires_at=due_at + NOTIFY_WITHIN,
+        user_id=pengingat.user_id,
+        about=About("reminder", pengingat.id),
     )
-    if day is None or border is None or is_told or now >= check_at + NOTIFY_WITHIN:
-        return
-    pengingat.stock_notified_days = border
-    for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT):
-        yield outbox.NewDelivery(
-            kind=KIND,
-            channel=channel,
-            dedupe_key=f"persediaan:{pengingat.id}:{check_at:%Y%m%dT%H%M%SZ}:{channel}",
-            payload={"day": day.isoformat()},
-            expires_at=check_at + NOTIFY_WITHIN,
-            user_id=pengingat.user_id,
-            about=About("reminder", pengingat.id),
-        )
 
 
 def runs_out_on(pengingat: Pengingat, now: datetime) -> date | None:
-    """Return the day of the last dose that the stock is enough for. Return today if it is not enough for one dose.
+    """Return the day of the last dose that the stock is enough for, if it is at most `ingatkan_hari` days ahead.
 
-    Return None if the stock is enough for the whole course, or lasts so long that no notice is needed yet.
+    Return today if the stock is not enough for one dose. Return None if it lasts longer, or for the whole course.
     """
     stock = _stock(pengingat)
     if stock is None:
         return None
-    left, day = exact(stock["sisa"]), now.astimezone(pengingat.zone).date()
-    until = now + (max(_borders(stock)) + 2) * DAY
-    for due in pengingat.schedule.dues(now, until):
-        if pengingat.counts_as_done(due.occurrence):
-            continue
+    left, today = exact(stock["sisa"]), now.astimezone(pengingat.zone).date()
+    day, border = today, stock["ingatkan_hari"] * DAY
+    for due in pengingat.schedule.dues(now, now + border + 2 * DAY):
         left -= exact(_amount(pengingat, due.slot, due.at))
         if left < 0:
-            return day
+            return day if day - today <= border else None
         day = due.at.astimezone(pengingat.zone).date()
     return None
 
 
 def _stock(pengingat: Pengingat) -> Details | None:
     """Return the field `persediaan` of the details, or None if the stock is not tracked."""
-    # Before the schema had this field, its value was stored without a check. So old reminders may have any value here.
-    # Their `stock_check_at` is null.
-    stock: Details | None = pengingat.details.get("persediaan") if pengingat.stock_check_at is not None else None
+    stock: Details | None = pengingat.details.get("persediaan") if pengingat.tipe == Tipe.OBAT else None
     return stock
 
 
@@ -139,40 +129,3 @@ def _amount(pengingat: Pengingat, slot: str, moment: datetime) -> float:
     """Return the amount of a dose, or 0 if the dose was removed from the details."""
     doses = doses_on(pengingat.details, pengingat.schedule, moment)
     return float(doses[int(slot)]["jumlah"]) if int(slot) < len(doses) else 0.0
-
-
-def _borders(stock: Details) -> set[int]:
-    return {stock["ingatkan_hari"], LAST_BORDER}
-
-
-def _border(pengingat: Pengingat, day: date | None, now: datetime) -> int | None:
-    """Return the lowest notice threshold that is reached, in days. Return None if no threshold is reached.
-
-    The stock lasts until `day`. A threshold is reached if at most that many days are left until `day`.
-    """
-    stock = _stock(pengingat)
-    if stock is None or day is None:
-        return None
-    days_left = (day - now.astimezone(pengingat.zone).date()).days
-    return min((border for border in _borders(stock) if days_left <= border), default=None)
-
-
-def _restock(pengingat: Pengingat, now: datetime) -> None:
-    """Reset `stock_notified_days` after a change of the stock, so that the next shortage causes a new notice.
-
-    If the stock is above all notice thresholds again, cancel the queued notices, because they are no longer true.
-    """
-    if pengingat.stock_notified_days is None:
-        return
-    border = _border(pengingat, runs_out_on(pengingat, now), now)
-    if border is None:
-        outbox.cancel(About("reminder", pengingat.id), [KIND])
-    pengingat.stock_notified_days = None if border is None else max(border, pengingat.stock_notified_days)
-
-
-def _next_check(pengingat: Pengingat, now: datetime) -> datetime:
-    if pengingat.schedule.is_over(now):
-        return NEVER
-    today = now.astimezone(pengingat.zone).date()
-    moments = (moment_of(day, TIME_OF_DAY, pengingat.zone) for day in (today, today + DAY, today + 2 * DAY))
-    return next(moment for moment in moments if moment > now)

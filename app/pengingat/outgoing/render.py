@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from typing import Any, Self
 
 import sqlalchemy as sa
 from sqlalchemy import orm
 from sqlalchemy.dialects.postgresql import ARRAY
 
+from app.core.database import db_time
 from app.core.database.session import db
 from app.identity import consents, dependents, erasure
 from app.identity.consents import Purpose
@@ -22,11 +22,10 @@ from app.notifications.delivery.claims import Claimed
 from app.notifications.delivery.message_format import AS_TEMPLATE
 from app.notifications.delivery.sealing import Words
 from app.notifications.models import Channel
-from app.pengingat.ledger import tokens, upcoming
+from app.pengingat.ledger import stock, tokens, upcoming
 from app.pengingat.models import Occurrence, OccurrenceState, Pengingat
 from app.pengingat.outgoing import shared_links, texts
 from app.pengingat.outgoing.texts import Recipient
-from app.pengingat.timetable.tipe import Tipe
 
 #: States of an occurrence in which its message is still sent. `MISSED` is included, because the answer `done` is
 #: still possible for a missed occurrence.
@@ -132,7 +131,6 @@ _stock_of = (
     .join(_receiver, _receiver.id == dependents.RECEIVER_ID)
     .where(
         Pengingat.id.in_(sa.bindparam("ids", expanding=True)),
-        Pengingat.stock_notified_days.is_not(None),
         erasure.IS_PRESENT,
         ~consents.is_withdrawn(User.id, Purpose.HEALTH_DATA),
     )
@@ -140,22 +138,15 @@ _stock_of = (
 
 
 def render_stock(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return the texts of stock notices by delivery id.
-
-    Leave out reminders whose stock was refilled or whose type was changed.
-    """
+    """Return the texts of stock notices by delivery id. Leave out medicines of which there is enough again."""
+    now = db_time.now()
     rows = db.session.execute(_stock_of, {"ids": [each.about_id for each in deliveries]}).all()
     found = {id_: (_reminder_of(values), Recipient(name, reader)) for id_, name, reader, *values in rows}
     known = [(each, *found[each.about_id]) for each in deliveries if each.about_id in found]
     return {
-        each.id: texts.stock(
-            pengingat,
-            date.fromisoformat(str(each.payload["day"])),
-            recipient,
-            is_push=each.channel != Channel.MESSAGING,
-        )
+        each.id: texts.stock(pengingat, day, recipient, is_push=each.channel != Channel.MESSAGING)
         for each, pengingat, recipient in known
-        if pengingat.tipe == Tipe.OBAT
+        if (day := stock.runs_out_on(pengingat, now))
     }
 
 
