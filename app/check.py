@@ -30,6 +30,7 @@ from app.identity.models import PRIVILEGED, Role, user_roles
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.models import SECURITY_NOTICE, Inbound
 from app.notifications.senders import report
+from app.pengingat.types.registry import TYPES
 from app.privacy.service.delivery_labels import TITLES
 from app.providers import messaging
 from app.providers.http import ProviderError
@@ -56,7 +57,7 @@ TEMPLATES = (
     "phone_move",
     "phone_code",
 )
-REMINDER_TEMPLATES = ("pengingat_obat", "pengingat_makan", "pengingat_terapi", "pengingat_kontrol")
+REMINDER_TEMPLATES = tuple(f"pengingat_{tipe}" for tipe in TYPES)
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,8 @@ import sqlalchemy as sa
 from app import wiring
 from app.core.database.session import db, unit_of_work
 from app.core.web.pagination import Page
-from app.faskes.schemas import NearbyQuery
-from app.faskes.service import facilities, nearby
+from app.faskes.schemas import NameQuery, NearbyQuery
+from app.faskes.service import lookup
 from app.forum.schemas import PostQuery, RepliesQuery
 from app.forum.service import reads
 from app.identity import credentials
@@ -107,7 +107,7 @@ def _choose_centre(cursor: Any, n: int) -> None:
 
 def _nearby(_: int) -> None:
     lat, lng = centre
-    assert nearby.nearby(NearbyQuery(lat + GRID / 3, lng, 5000, FIRST)).total > 0
+    assert lookup.nearby(NearbyQuery(lat + GRID / 3, lng, 5000, FIRST)).total > 0
 
 
 def _confirm(n: int) -> None:
@@ -182,7 +182,7 @@ TABLES = (
         """,
         (
             HotPath("nearby", _nearby, _choose_centre),
-            HotPath("search, a word of all", lambda _: facilities.search(COMMON, FIRST)),
+            HotPath("search, a word of all", lambda _: lookup.search(NameQuery(COMMON, FIRST))),
         ),
         empty="faskes",
     ),
@@ -192,11 +192,9 @@ TABLES = (
         "occurrences",
         f"""
         TRUNCATE reminders RESTART IDENTITY CASCADE;
-        INSERT INTO reminders (id, user_id, tipe, judul, waktu, timezone, details, plan, active_from, planned_until)
-        SELECT 1 + n, 1 + n / {REMINDERS_EACH}, 'makan', 'Makan', now(), 'Asia/Jakarta', '{{{{}}}}',
-            jsonb_build_object('slots', jsonb_build_array(jsonb_build_object('name', 'makan', 'weekday', NULL,
-                'time', to_char(now() AT TIME ZONE 'Asia/Jakarta' - interval '5 minutes', 'HH24:MI')))),
-            now() - interval '1 year', now() + interval '36 hours'
+        INSERT INTO reminders (id, user_id, tipe, judul, waktu, timezone, details, active_from, planned_until)
+        SELECT 1 + n, 1 + n / {REMINDERS_EACH}, 'makan', 'Makan', now() - interval '5 minutes', 'Asia/Jakarta',
+            '{{{{}}}}', now() - interval '1 year', now() + interval '36 hours'
         FROM generate_series(0::bigint, {{rows}} / {OCCURRENCES_EACH} - 1) n;
         INSERT INTO occurrences (reminder_id, user_id, tipe, judul, slot, due_at, day, state, answered_at)
         SELECT reminder, 1 + (reminder - 1) / {REMINDERS_EACH}, 'makan', 'Makan', 'makan', due_at, due_at::date,

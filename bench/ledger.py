@@ -40,10 +40,8 @@ ROUNDS, CALLS = 5, 60
 
 #: SQL that inserts one occurrence (due time) a day for each reminder, for the last 92 days and for tomorrow.
 FILL = f"""
-INSERT INTO reminders (user_id, tipe, judul, waktu, timezone, details, plan, active_from, planned_until)
-SELECT u.id, 'makan', 'Makan ' || n, now(), 'Asia/Jakarta', '{{}}',
-    jsonb_build_object('slots', jsonb_build_array(jsonb_build_object('name', 'makan', 'weekday', NULL,
-        'time', to_char(now() AT TIME ZONE 'Asia/Jakarta' - interval '5 minutes', 'HH24:MI')))),
+INSERT INTO reminders (user_id, tipe, judul, waktu, timezone, details, active_from, planned_until)
+SELECT u.id, 'makan', 'Makan ' || n, now() - interval '5 minutes', 'Asia/Jakarta', '{{}}',
     now() - interval '92 days', now() + interval '36 hours'
 FROM users u, generate_series(1, {REMINDERS_EACH}) n WHERE u.username LIKE 'bench.%';
 INSERT INTO occurrences (reminder_id, user_id, tipe, judul, slot, due_at, day, state, answered_at, answered_via)

@@ -8,13 +8,13 @@ from zoneinfo import ZoneInfo
 from app.accounts.verification import Proof
 from app.core.contact import ask_administrator
 from app.core.lib.break_links import break_links
+from app.core.lib.local_time import clock_time
 from app.pengingat.ledger import upcoming
 from app.pengingat.ledger.statements import Row
 from app.pengingat.one_tap.links import AnswerTargets
-from app.pengingat.outgoing.texts import clock_time, first_name
-from app.pengingat.timetable.tipe import Tipe
+from app.pengingat.outgoing.texts import begun_large, first_name
+from app.pengingat.types.registry import TYPES
 
-KINDS = {Tipe.OBAT: "Obat", Tipe.MAKAN: "Makan", Tipe.TERAPI: "Terapi", Tipe.KONTROL: "Pengingat kontrol"}
 DONE, SKIPPED = "sudah kami catat", "kali ini dilewati"
 
 HELP = (
@@ -101,7 +101,8 @@ def _each(answered: AnswerTargets, how: str) -> str:
     if len(answered.occurrences) > 1:
         return f"{len(answered.occurrences)} pengingat{whom} {how}."
     (row,) = answered.occurrences
-    return f"{KINDS[Tipe(row.tipe)]}{whom} pukul {clock_time(_moment(row, answered.zone))} {how}."
+    noun = begun_large(TYPES[row.tipe].noun)
+    return f"{noun}{whom} pukul {clock_time(_moment(row, answered.zone))} {how}."
 
 
 def _moment(row: Row, zone: ZoneInfo) -> datetime:

@@ -26,7 +26,7 @@ MAX_ROWS = 100
 MAX_BACK = 92 * DAY
 
 #: Columns of a reminder that are needed to compute its future occurrences and its texts.
-_REMINDER = ("id", "tipe", "judul", "timezone", "details", "plan", "planned_until", "done_from", "done_until")
+_REMINDER = ("id", "tipe", "judul", "timezone", "details", "first_at", "planned_until", "done_from", "done_until")
 _user_id = sa.bindparam("of_user", type_=sa.BigInteger)
 _reminders = sa.select(*(Pengingat.__table__.c[name] for name in _REMINDER)).where(Pengingat.user_id == _user_id)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 from enum import StrEnum
-from typing import ClassVar, Protocol, cast
+from typing import Protocol, cast
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
@@ -18,8 +18,10 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.core.database.personal import SECRET, Delete, Personal, Rows
 from app.core.database.session import Base, Created, Timestamps
 from app.core.lib import local_time
-from app.pengingat.timetable.schedule import NEVER, Plan, Schedule
-from app.pengingat.timetable.tipe import Details, Tipe
+from app.pengingat.timetable.schedule import NEVER, Schedule
+from app.pengingat.types import base
+from app.pengingat.types.base import Details, ReminderType
+from app.pengingat.types.registry import TYPES
 
 
 class Pengingat(Base, Timestamps):
@@ -34,8 +36,7 @@ class Pengingat(Base, Timestamps):
         "waktu", key="first_at", comment="start as the client sent it; for obat the API shows the next dose instead"
     )
     timezone: Mapped[str] = mapped_column(comment="IANA name of the time zone")
-    details: Mapped[Details] = mapped_column(JSONB)
-    plan: Mapped[Plan] = mapped_column(JSONB, comment="schedule in local times (app.pengingat.timetable.schedule)")
+    details: Mapped[Details] = mapped_column(JSONB, comment="as the client sent them, with a wall time beside each jam")
     active_from: Mapped[datetime] = mapped_column(
         comment="when the schedule was last changed; occurrences start after this time"
     )
@@ -60,16 +61,18 @@ class Pengingat(Base, Timestamps):
     def zone(self) -> ZoneInfo:
         return ZoneInfo(self.timezone)
 
-    #: Cache of the property `schedule`: the plan, the zone, and the schedule that was parsed from both.
-    _parsed: ClassVar[tuple[Plan, str, Schedule] | None] = None
+    @property
+    def type(self) -> ReminderType:
+        return TYPES[self.tipe]
+
+    @property
+    def shown_details(self) -> Details:
+        """Return the details as the client sent them, without the stored wall times."""
+        return base.shown(self.details)
 
     @property
     def schedule(self) -> Schedule:
-        if self._parsed is None or self._parsed[0] is not self.plan or self._parsed[1] != self.timezone:
-            parsed = Schedule.from_json(self.plan, self.zone)
-            self.__dict__["_parsed"] = self.plan, self.timezone, parsed
-            return parsed
-        return self._parsed[2]
+        return self.type.schedule(self.details, self.first_at, self.zone)
 
     @property
     def open_schedule(self) -> Schedule | None:
@@ -78,8 +81,8 @@ class Pengingat(Base, Timestamps):
 
     @property
     def next_due_at(self) -> datetime:
-        """Return the time of a medicine's next dose. For other types and finished courses, return `first_at`."""
-        if self.tipe == Tipe.OBAT:
+        """Return the next due time, if the type shows it and the schedule has one. Otherwise return `first_at`."""
+        if self.type.shows_next_time:
             return self.schedule.next_occurrence(local_time.now()) or self.first_at
         return self.first_at
 

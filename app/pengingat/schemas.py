@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -10,17 +11,17 @@ from zoneinfo import available_timezones
 
 from marshmallow import Schema, ValidationError, fields, post_load, validate, validates_schema
 
+from app.core.errors import ValidationFailed
 from app.core.web.fields import RecordId, Text, Timestamp, enumeration
 from app.core.web.openapi.variants import Variants
 from app.core.web.pagination import Page, PageSchema
-from app.pengingat.details_schemas import DETAILS, Amount, DetailsOfTipe
-from app.pengingat.timetable.plans import has_times
-from app.pengingat.timetable.tipe import Details as JsonDetails
-from app.pengingat.timetable.tipe import Tipe
+from app.pengingat.types.base import Details
+from app.pengingat.types.obat import Amount, Obat
+from app.pengingat.types.registry import TYPES
 
 DEFAULT_ZONE = "Asia/Jakarta"
-TIPES = [tipe.value for tipe in Tipe]
-TIPE = enumeration("Tipe", TIPES)
+TIPE = enumeration("Tipe", TYPES)
+SCHEMAS = {tipe: each.schema for tipe, each in TYPES.items()}
 
 NO_WAKTU = "wajib diisi."
 
@@ -36,78 +37,45 @@ def _zone(value: str) -> None:
         raise ValidationError("tidak dikenal, tulis misalnya Asia/Jakarta.")
 
 
-#: Example of `details` for a medicine, in the API documentation. `details_schemas` has the fields of all types.
-EXAMPLE = {
-    "nama_obat": "Metformin",
-    "frekuensi": 1,
-    "aturan": "setelah makan",
-    "jadwal": [{"jam": "00:00", "jumlah": 1, "satuan": "tablet"}],
-}
 #: Example request bodies for the API documentation, by type of reminder. `jam` is in UTC: 00:00 is 07.00 in Jakarta.
-EXAMPLES = {
-    Tipe.OBAT: {
-        "tipe": "obat",
-        "judul": "Obat diabetes",
-        "timezone": "Asia/Jakarta",
-        "details": {
-            "nama_obat": "Metformin",
-            "frekuensi": 2,
-            "aturan": "setelah makan",
-            "jadwal": [
-                {"jam": "00:00", "jumlah": 1, "satuan": "tablet"},
-                {"jam": "12:00", "jumlah": 1, "satuan": "tablet"},
-            ],
-            "persediaan": {"sisa": 60, "ingatkan_hari": 7},
-        },
-    },
-    Tipe.MAKAN: {
-        "tipe": "makan",
-        "judul": "Makan teratur",
-        "timezone": "Asia/Jakarta",
-        "details": {
-            "sarapan": {"jam": "23:30", "karbohidrat": "nasi merah", "protein": "telur", "serat": "pepaya"},
-            "makan_malam": {"jam": "11:30"},
-        },
-    },
-    Tipe.TERAPI: {
-        "tipe": "terapi",
-        "judul": "Fisioterapi",
-        "timezone": "Asia/Jakarta",
-        "details": {
-            "jenis_terapi": "Fisioterapi",
-            "tempat_terapi": "RSUD Cibabat",
-            "jadwal": [{"hari": "senin", "jam": "02:00"}, {"hari": "kamis", "jam": "02:00"}],
-        },
-    },
-    Tipe.KONTROL: {
-        "tipe": "kontrol",
-        "judul": "Kontrol ke dokter",
-        "timezone": "Asia/Jakarta",
-        "details": {
-            "nama_dokter": "dr. Ani",
-            "nama_faskes": "RSUD Cibabat",
-            "datetime": "2040-03-02T02:00:00Z",
-            "reminder_offsets": [{"offset": "1d"}, {"offset": "1h"}],
-        },
-    },
+EXAMPLES = {tipe: {"tipe": tipe, **each.example} for tipe, each in TYPES.items()}
+OBAT_EXAMPLE = Obat.example
+FIELDS = " ".join(f"{tipe}: {', '.join(schema.fields)}." for tipe, schema in SCHEMAS.items())
+DESCRIBED: dict[str, object] = {
+    "description": f"Fields by type. {FIELDS} Other fields are stored unchanged.",
+    "example": OBAT_EXAMPLE["details"],
 }
-OBAT_EXAMPLE = {name: value for name, value in EXAMPLES[Tipe.OBAT].items() if name != "tipe"}
-MEANING = (
-    "Fields by type. obat: nama_obat, frekuensi, jadwal, aturan, and optionally mulai, selesai, "
-    "jadwal_sementara, persediaan. makan: sarapan, makan_siang, makan_malam, selingan, each with jam and nutrients. "
-    "terapi: jenis_terapi, tempat_terapi, jadwal with hari and jam. kontrol: nama_dokter, spesialisasi, jenis_faskes, "
-    "nama_faskes, datetime, frekuensi_kontrol, reminder_offsets. Other fields are stored unchanged."
-)
 
 
-DESCRIBED: dict[str, object] = {"description": MEANING, "example": EXAMPLE}
+def load_details(tipe: str, details: Details) -> Details:
+    """Check and normalise the details of a reminder of this type. Raise `ValidationFailed` with the invalid fields."""
+    try:
+        return TYPES[tipe].load(details)
+    except ValidationError as error:
+        raise ValidationFailed({"details": error.messages}) from None
+
+
+class DetailsOfTipe(fields.Dict):
+    """Field for the details of a reminder. The field `tipe` of the same request selects the schema.
+
+    If the request has no valid `tipe`, this field does not check the details. Then `load_details` must check them.
+    """
+
+    def __init__(self, tipe: str | None = None, **kwargs: Any) -> None:
+        super().__init__(keys=fields.String(), **kwargs)
+        self._tipe = tipe
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> Details:
+        details: Details = super()._deserialize(value, attr, data, **kwargs)  # type: ignore[no-untyped-call]
+        tipe = self._tipe or (data or {}).get("tipe")
+        return TYPES[tipe].load(details) if tipe in list(TYPES) else details
 
 
 class NewPengingat(TypedDict):
     tipe: str
     judul: str
     timezone: str
-    details: JsonDetails
+    details: Details
     waktu: NotRequired[datetime]
 
 
@@ -116,7 +84,7 @@ class PengingatChanges(TypedDict, total=False):
     judul: str
     waktu: datetime
     timezone: str
-    details: JsonDetails
+    details: Details
     is_done: bool
 
 
@@ -135,19 +103,19 @@ class _Create(Schema):
 class ObatCreate(_Create):
     """Request to create one reminder for all daily doses of a medicine."""
 
-    variants = Variants("details", {Tipe.OBAT: DETAILS[Tipe.OBAT]})
+    variants = Variants("details", {Obat.name: Obat.schema})
 
-    details = DetailsOfTipe(Tipe.OBAT, required=True, metadata=DESCRIBED)
+    details = DetailsOfTipe(Obat.name, required=True, metadata=DESCRIBED)
 
     @post_load
-    def as_obat(self, data: JsonDetails, **_: object) -> JsonDetails:
-        return {**data, "tipe": Tipe.OBAT}
+    def as_obat(self, data: Details, **_: object) -> Details:
+        return {**data, "tipe": Obat.name}
 
 
 class PengingatCreate(_Create):
-    variants = Variants("details", DETAILS, by="tipe")
+    variants = Variants("details", SCHEMAS, by="tipe")
 
-    tipe = fields.String(required=True, validate=validate.OneOf(TIPES))
+    tipe = fields.String(required=True, validate=validate.OneOf(TYPES))
     waktu = Timestamp(
         metadata={
             "description": "Time of the reminder. Required only if the details have no time: makan without a jam, "
@@ -156,18 +124,18 @@ class PengingatCreate(_Create):
     )
 
     @validates_schema(skip_on_field_errors=False, pass_original=True)
-    def check_waktu(self, data: JsonDetails, original_data: JsonDetails, **_: object) -> None:
+    def check_waktu(self, data: Details, original_data: Details, **_: object) -> None:
         is_checked = "tipe" in data and "details" in data
-        if is_checked and "waktu" not in original_data and not has_times(data["tipe"], data["details"]):
+        if is_checked and "waktu" not in original_data and not TYPES[data["tipe"]].has_times(data["details"]):
             raise ValidationError(NO_WAKTU, "waktu")
 
 
 class PengingatUpdate(Schema):
     """Fields to change. Fields that are not sent stay as they are. `details` is replaced as a whole."""
 
-    variants = Variants("details", DETAILS)
+    variants = Variants("details", SCHEMAS)
 
-    tipe = fields.String(validate=validate.OneOf(TIPES), metadata=TIPE)
+    tipe = fields.String(validate=validate.OneOf(TYPES), metadata=TIPE)
     judul = Text(200, minimum=1)
     waktu = Timestamp()
     timezone = fields.String(validate=_zone)
@@ -182,7 +150,7 @@ class StockAdditionCreate(Schema):
 
 
 class Pengingat(Schema):
-    variants = Variants("details", DETAILS, by="tipe")
+    variants = Variants("details", SCHEMAS, by="tipe")
 
     id = fields.Integer(metadata={"example": 1})
     tipe = fields.String(metadata={"example": "obat"})
@@ -191,7 +159,7 @@ class Pengingat(Schema):
         attribute="next_due_at", metadata={"description": "Time of the reminder. For obat: time of the next dose"}
     )
     timezone = fields.String(metadata={"example": DEFAULT_ZONE})
-    details = fields.Dict()
+    details = fields.Dict(attribute="shown_details")
     is_done = fields.Boolean()
     created_at = Timestamp()
     updated_at = Timestamp()
@@ -226,7 +194,7 @@ class Query:
 
 
 class QuerySchema(PageSchema):
-    tipe = fields.String(validate=validate.OneOf(TIPES), metadata=TIPE)
+    tipe = fields.String(validate=validate.OneOf(TYPES), metadata=TIPE)
 
     @post_load
     def to_page(self, data: dict[str, Any], **kwargs: object) -> Query:

@@ -16,15 +16,13 @@ from app.identity import consents, users
 from app.identity.consents import Purpose
 from app.notifications import outbox
 from app.pengingat.caregiving import alerts
-from app.pengingat.details_schemas import load_details
 from app.pengingat.ledger import answers, done, queries, statements, stock, upcoming
 from app.pengingat.ledger.queries import LockedReminders
 from app.pengingat.models import AnsweredVia, Pengingat
-from app.pengingat.schemas import NO_WAKTU, NewPengingat, PengingatChanges, Query, StockAddition
+from app.pengingat.schemas import NO_WAKTU, NewPengingat, PengingatChanges, Query, StockAddition, load_details
 from app.pengingat.timetable import limits
-from app.pengingat.timetable.plans import Clock, has_times, schedule_of, wall_times
 from app.pengingat.timetable.schedule import Schedule
-from app.pengingat.timetable.tipe import Details, Tipe
+from app.pengingat.types.registry import TYPES
 
 #: Fields of a reminder from which its schedule is computed.
 SCHEDULING = frozenset({"tipe", "waktu", "timezone", "details"})
@@ -56,7 +54,6 @@ def create(user_id: int, data: NewPengingat) -> Pengingat:
     users.lock_own(user_id)
     consents.check(user_id, Purpose.HEALTH_DATA)
     now = db_time.now()
-    waktu, clock = data.get("waktu"), Clock(ZoneInfo(data["timezone"]), now)
     pengingat = Pengingat(
         user_id=user_id,
         tipe=data["tipe"],
@@ -65,7 +62,9 @@ def create(user_id: int, data: NewPengingat) -> Pengingat:
         details=load_details(data["tipe"], data["details"]),
         planned_until=now,
     )
-    schedule = _schedule(pengingat.tipe, pengingat.details, waktu, clock)
+    pengingat.type.set_wall_times(pengingat.details, pengingat.zone, now)
+    waktu = data.get("waktu")
+    schedule = _schedule(pengingat, waktu)
     schedules = [schedule, *_schedules_of_others(user_id)]
     limits.check_number(len(schedules))
     limits.check_day(schedules, now)
@@ -151,24 +150,28 @@ def add_stock(user_id: int, pengingat_id: int, data: StockAddition) -> Pengingat
 def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) -> bool:
     """Apply the changed fields of `SCHEDULING`. Return whether the messages must be planned again."""
     tipe, zone = changes.get("tipe", pengingat.tipe), changes.get("timezone", pengingat.timezone)
-    before = pengingat.schedule
+    before, again_before, tipe_before = (
+        pengingat.schedule,
+        pengingat.type.again_after(pengingat.details),
+        pengingat.tipe,
+    )
     is_kept = (tipe, zone) == (pengingat.tipe, pengingat.timezone)
-    clock = Clock(ZoneInfo(zone), now, wall_times(tipe, pengingat.details, before) if is_kept else {})
     details = load_details(tipe, changes.get("details", pengingat.details))
-    was_derived = pengingat.first_at == _first(pengingat.schedule, pengingat.active_from)
-    start = changes.get("waktu", None if was_derived and has_times(tipe, details) else pengingat.first_at)
-    after = _schedule(tipe, details, start, clock)
-    again_before, tipe_before = pengingat.details.get(upcoming.AGAIN_FIELD), pengingat.tipe
+    TYPES[tipe].set_wall_times(details, ZoneInfo(zone), now, pengingat.details if is_kept else None)
+    was_derived = pengingat.first_at == _first(before, pengingat.active_from)
     pengingat.tipe, pengingat.timezone, pengingat.details = tipe, zone, details
+    is_derived = was_derived and pengingat.type.has_times(details)
+    start = changes.get("waktu", None if is_derived else pengingat.first_at)
+    after = _schedule(pengingat, start)
     if before != after:
         _set_schedule(pengingat, after, start, now)
         statements.void_coming(pengingat.id, now)
         upcoming.follow_places(pengingat, now)
         done.stay(pengingat, statements.near([pengingat.id], now), now)
-    elif tipe != Tipe.OBAT and start is not None:
+    elif not pengingat.type.shows_next_time and start is not None:
         pengingat.first_at = start
     stock.follow(pengingat, now)
-    return before != after or (again_before, tipe_before) != (details.get(upcoming.AGAIN_FIELD), tipe)
+    return before != after or (again_before, tipe_before) != (pengingat.type.again_after(details), tipe)
 
 
 def _schedules_of_others(user_id: int, pengingat_id: int | None = None) -> list[Schedule | None]:
@@ -177,10 +180,11 @@ def _schedules_of_others(user_id: int, pengingat_id: int | None = None) -> list[
     return [each.open_schedule for each in db.session.scalars(query)]
 
 
-def _schedule(tipe: str, details: Details, start: datetime | None, clock: Clock) -> Schedule:
-    if start is None and not has_times(tipe, details):
+def _schedule(pengingat: Pengingat, start: datetime | None) -> Schedule:
+    """Return the schedule of the reminder's new details. `start` is the field `waktu`, if any."""
+    if start is None and not pengingat.type.has_times(pengingat.details):
         raise ValidationFailed({"waktu": [NO_WAKTU]})
-    schedule = schedule_of(tipe, details, start, clock)
+    schedule = pengingat.type.schedule(pengingat.details, start, pengingat.zone)
     for moment in (start, schedule.single_at):
         if moment is not None and not EARLIEST < moment < LATEST:
             raise ValidationFailed({"waktu": ["di luar jangkauan."]})
@@ -188,8 +192,7 @@ def _schedule(tipe: str, details: Details, start: datetime | None, clock: Clock)
 
 
 def _set_schedule(pengingat: Pengingat, schedule: Schedule, start: datetime | None, now: datetime) -> None:
-    is_sent = start is not None and pengingat.tipe != Tipe.OBAT
-    pengingat.plan = schedule.as_json()
+    is_sent = start is not None and not pengingat.type.shows_next_time
     pengingat.first_at = (start if is_sent else _first(schedule, now)) or now
     pengingat.active_from = now
     pengingat.done_from = pengingat.done_until = None

@@ -26,6 +26,8 @@ from app.core.media import pictures
 from app.forum.service import blocks, erasure
 from app.identity import field_encryption
 from app.identity.models import OwnPicture, User
+from app.pengingat.models import reminders
+from app.pengingat.types.base import shown
 from app.personal_data.table_labels import CONTENTS, README
 
 #: Maximum rows in memory at once.
@@ -77,7 +79,11 @@ def _rows(connection: sa.Connection, table: sa.Table, query: Query, person: Data
     names = [str(column.name) for column in query.selected_columns]
     for values in connection.execute(query.execution_options(yield_per=ROWS_AT_ONCE)):
         row = dict(zip(names, values, strict=True))
-        yield {**row, "nik": _nik(row["nik"], person.id)} if table is User.__table__ else row
+        if table is User.__table__:
+            row["nik"] = _nik(row["nik"], person.id)
+        elif table is reminders:
+            row["details"] = shown(row["details"])
+        yield row
 
 
 def _nik(stored: str | None, user_id: int) -> str | None:

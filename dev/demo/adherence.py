@@ -12,7 +12,8 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.core.lib.local_time import now
 from app.pengingat.models import AnsweredVia, Occurrence, OccurrenceState, Pengingat
-from app.pengingat.timetable.tipe import Tipe
+from app.pengingat.types.kontrol import Kontrol
+from app.pengingat.types.obat import Obat
 from dev.demo import crowd
 
 #: `OUTCOMES` contains the frequency of each state of an occurrence, in percent. `UNDELIVERED` is the share (0 to 1) of
@@ -30,10 +31,10 @@ def fill() -> None:
     if db.session.scalar(sa.select(sa.exists().where(Occurrence.due_at < now() - timedelta(days=1)))):
         return
     chance, since = Random("adherence"), now() - timedelta(days=crowd.DAYS)
-    repeated = sa.select(Pengingat).where(Pengingat.tipe != Tipe.KONTROL).order_by(Pengingat.id)
+    repeated = sa.select(Pengingat).where(Pengingat.tipe != Kontrol.name).order_by(Pengingat.id)
     rows: list[dict[str, Any]] = []
     reminders = db.session.scalars(repeated).all()
-    stopped = max((each.id for each in reminders if each.tipe == Tipe.OBAT), default=None)
+    stopped = max((each.id for each in reminders if each.tipe == Obat.name), default=None)
     for reminder in reminders:
         reminder.created_at = reminder.active_from = since
         took_until = now() - timedelta(days=STOPPED_DAYS) if reminder.id == stopped else None

@@ -11,32 +11,15 @@ from app.core.database.session import db
 from app.core.lib import local_time
 from app.pengingat import service
 from app.pengingat.models import Pengingat
-from app.pengingat.timetable.tipe import Tipe
+from app.pengingat.types.kontrol import Kontrol
+from app.pengingat.types.obat import Obat
+from app.pengingat.types.registry import TYPES
 from dev.demo import crowd
 from dev.demo.people import person
 from dev.demo.places import FASKES
 
 ZONE = "Asia/Jakarta"
 
-MEDICINE: dict[str, Any] = {
-    "nama_obat": "Metformin",
-    "frekuensi": 2,
-    "aturan": "setelah makan",
-    "jadwal": [
-        {"jam": "00:00", "jumlah": 1, "satuan": "tablet"},
-        {"jam": "12:00", "jumlah": 1, "satuan": "tablet"},
-    ],
-}
-MEALS: dict[str, Any] = {
-    "sarapan": {"jam": "23:30", "karbohidrat": "oatmeal", "protein": "telur rebus", "serat": "apel"},
-    "makan_siang": {"jam": "05:00", "karbohidrat": "nasi merah", "protein": "ikan pepes", "serat": "bayam"},
-    "makan_malam": {"jam": "11:30", "karbohidrat": "kentang", "protein": "tempe", "vitamin": "jeruk"},
-}
-THERAPY: dict[str, Any] = {
-    "jenis_terapi": "Fisioterapi",
-    "tempat_terapi": "RSUD Cibabat",
-    "jadwal": [{"hari": "senin", "jam": "02:00"}, {"hari": "kamis", "jam": "02:00"}],
-}
 VISIT: dict[str, Any] = {
     "nama_dokter": "dr. Ani",
     "spesialisasi": "Penyakit Dalam",
@@ -62,12 +45,10 @@ def fill() -> None:
     siti = person("siti").id
     if not _has_any(siti):
         soon = local_time.now() + timedelta(days=3)
-        for tipe, judul, details in (
-            (Tipe.OBAT, "Obat diabetes", MEDICINE),
-            (Tipe.MAKAN, "Menu harian", MEALS),
-            (Tipe.TERAPI, "Fisioterapi lutut", THERAPY),
-            (Tipe.KONTROL, "Kontrol bulanan", VISIT),
-        ):
+        for tipe, each in TYPES.items():
+            # Leave out the moment of the example's visit, because it is years away. The visit is then at `soon`.
+            details = {name: value for name, value in each.example["details"].items() if name != "datetime"}
+            judul = each.example["judul"]
             service.create(siti, {"tipe": tipe, "judul": judul, "timezone": ZONE, "details": details, "waktu": soon})
     others = crowd.ids()[2:]
     if not _has_any(others[0]):
@@ -80,7 +61,7 @@ def _fill_others(others: list[int]) -> None:
         nama_obat, judul, jam = DOSES[number % len(DOSES)]
         dose = {"jam": jam, "jumlah": 1, "satuan": "tablet"}
         details = {"nama_obat": nama_obat, "frekuensi": 1, "aturan": "sebelum makan", "jadwal": [dose]}
-        reminder = service.create(user_id, {"tipe": Tipe.OBAT, "judul": judul, "timezone": ZONE, "details": details})
+        reminder = service.create(user_id, {"tipe": Obat.name, "judul": judul, "timezone": ZONE, "details": details})
         if number % 2:
             service.update(user_id, reminder.id, {"is_done": True})
     for number, user_id in enumerate(others[:VISITORS]):
@@ -88,7 +69,7 @@ def _fill_others(others: list[int]) -> None:
         visit = {**VISIT, "nama_faskes": FASKES[number % len(FASKES)][1], "reminder_offsets": [{"offset": "1d"}]}
         service.create(
             user_id,
-            {"tipe": Tipe.KONTROL, "judul": "Kontrol rutin", "timezone": ZONE, "details": visit, "waktu": waktu},
+            {"tipe": Kontrol.name, "judul": "Kontrol rutin", "timezone": ZONE, "details": visit, "waktu": waktu},
         )
 
 

@@ -14,7 +14,7 @@ from app.core.lib.labels import LABELS, label
 from app.core.lib.sentences import UNFIT, WHOLE, as_sentence
 from app.core.web.fields import Items
 from app.identity.schemas import UserCreate
-from app.pengingat.details_schemas import DETAILS
+from app.pengingat.types.registry import TYPES
 from tests.helpers.language import faults
 from tests.helpers.offenders import assert_none
 
@@ -70,7 +70,7 @@ def schemas() -> Iterator[tuple[Schema, bool]]:
                     if type(parameter["schema"]) not in seen:
                         seen.add(type(parameter["schema"]))
                         yield parameter["schema"], parameter["in"] != "query" and blueprint.name not in PROGRAMS
-    yield from ((schema, True) for schema in DETAILS.values())
+    yield from ((each.schema, True) for each in TYPES.values())
     yield UserCreate(), True
 
 

@@ -9,7 +9,6 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.pengingat.models import Pengingat
-from app.pengingat.timetable import doses
 from tests.helpers.client import Client
 from tests.pengingat.ledgers import Time
 from tests.pengingat.links import payloads
@@ -42,7 +41,7 @@ def test_each_text_has_all_digits_of_an_amount(siti: Client, moment: Time, obat:
     assert f"({expected}, setelah makan)" in str(payloads("push_fan_out")[0]["body"])
     assert siti.get("/pengingat/hari-ini").json[0]["what"] == f"{expected}, setelah makan"
     row = db.session.scalars(sa.select(Pengingat)).one()
-    assert f": {expected} pukul" in doses.prescription(row.details, row.schedule)
+    assert f": {expected} pukul" in row.type.prescription(row.details)
 
 
 @pytest.mark.parametrize(

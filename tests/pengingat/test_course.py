@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 
-from app.core.database.session import db
 from app.pengingat import jobs
-from app.pengingat.models import Pengingat
 from tests.helpers.client import Client, assert_error
 from tests.pengingat.ledgers import Time, ledger, texts, waiting
 
@@ -149,15 +146,3 @@ def test_null_course_fields_mean_no_course(siti: Client, moment: Time, obat: dic
     empty = dict.fromkeys(("mulai", "selesai", "jadwal_sementara"))
     make(siti, obat, **empty)
     assert waiting() == ["02 12:00", "03 00:00", "03 12:00"]
-
-
-def test_invalid_stored_course_fields_do_not_block_top_up_or_update(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
-    path = f"/pengingat/{make(siti, obat)['id']}"
-    kept = with_details(obat, mulai="hari ini", jadwal_sementara=[1])["details"]
-    db.session.execute(sa.update(Pengingat).values(details=kept))
-    moment.move(days=1)
-    jobs.top_up()
-    assert siti.put(path, {"details": obat["details"]}).status_code == 200
-    assert waiting()[-1] == "04 12:00"

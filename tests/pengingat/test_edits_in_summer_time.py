@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.pengingat.models import Pengingat
+from app.pengingat.types.base import WALL
 from tests.helpers.client import Client
 from tests.pengingat.ledgers import NOW, Time
 
@@ -105,6 +106,15 @@ def test_a_record_that_is_sent_back_changes_no_time(siti: Client, winter: Time, 
     assert shown["details"] == record["details"]
     for fields in ({"details": shown["details"]}, shown, {"tipe": shown["tipe"]}, {"timezone": BERLIN}):
         assert put(siti, record, **fields) == same
+
+
+def test_a_wall_time_is_neither_shown_nor_taken_from_the_client(siti: Client, winter: Time) -> None:
+    details = medicine("06:00", jadwal_sementara=temporary("02:00"), catatan=[{"jam": "kapan saja"}])
+    forged = {**details, "jadwal": [{**dose("06:00"), WALL: "23:00"}]}
+    record = make(siti, "obat", forged)
+    assert record["details"] == details
+    assert siti.get("/pengingat").json[0]["details"] == details
+    assert put(siti, record, details=forged) == ["07:00", "03:00"]
 
 
 def test_a_time_that_was_kept_is_kept_by_the_next_edit_too(siti: Client, winter: Time) -> None:

@@ -28,8 +28,8 @@ pytestmark = pytest.mark.slow
 FILL = (
     "INSERT INTO users (username, password_hash, nama_ktp) SELECT 'massa' || n, '', 'x' FROM generate_series(1, 400) n",
     """
-    INSERT INTO reminders (user_id, tipe, judul, waktu, timezone, details, plan, active_from, planned_until)
-    SELECT id, 'makan', 'Makan', now(), 'Asia/Jakarta', '{}', '{"slots": []}', now(), now() + interval '36 hours'
+    INSERT INTO reminders (user_id, tipe, judul, waktu, timezone, details, active_from, planned_until)
+    SELECT id, 'makan', 'Makan', now(), 'Asia/Jakarta', '{}', now(), now() + interval '36 hours'
     FROM users, generate_series(1, 50)
     """,
     """

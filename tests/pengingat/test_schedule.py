@@ -172,11 +172,6 @@ def test_the_next_occurrence_of_a_future_course_is_on_its_first_day() -> None:
     assert schedule.next_occurrence(datetime(2028, 2, 29, 7, tzinfo=zone)) is None
 
 
-@given(courses())
-def test_a_course_is_unchanged_after_a_json_round_trip(course: Schedule) -> None:
-    assert Schedule.from_json(course.as_json(), course.zone) == course
-
-
 @given(zones, walls, moments)
 def test_a_utc_time_of_day_is_converted_with_the_utc_offset_of_today(zone: ZoneInfo, jam: time, now: datetime) -> None:
     found = wall_time(jam.strftime("%H:%M"), zone, now)
@@ -194,16 +189,6 @@ def test_a_visit_is_due_at_its_lead_offsets_or_else_at_its_own_time(
     moments = [visit - OFFSETS[name] for name in before] or [visit]
     assert [due.at for due in dues] == sorted(moment for moment in moments if moment > now)
     assert all(due.occurrence == visit for due in dues)
-
-
-@given(zones, st.lists(walls, min_size=1, max_size=3, unique=True), st.integers(0, 6) | st.none())
-def test_a_schedule_is_unchanged_after_a_json_round_trip(
-    zone: ZoneInfo, times: list[time], weekday: int | None
-) -> None:
-    schedule = Schedule(zone, tuple(Slot(str(n), wall, weekday) for n, wall in enumerate(times)))
-    assert Schedule.from_json(schedule.as_json(), zone) == schedule
-    visit = Schedule(zone, single_at=datetime(2026, 3, 1, 7, 30, tzinfo=UTC), lead_offsets=("1h",))
-    assert Schedule.from_json(visit.as_json(), zone) == visit
 
 
 def test_the_current_occurrence_is_the_last_due_or_else_the_first_one() -> None:

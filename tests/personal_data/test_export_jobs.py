@@ -22,7 +22,7 @@ from app.core.media.storage import Area
 from app.core.settings import current, settings
 from app.identity.models import User
 from app.pengingat.models import Occurrence
-from app.pengingat.timetable.tipe import Tipe
+from app.pengingat.types.obat import Obat
 from app.personal_data import archive, jobs
 from app.personal_data.models import DataExport
 from tests.helpers.client import Client, assert_error
@@ -69,7 +69,7 @@ def test_an_orphaned_export_file_is_deleted(app: Flask, tmp_path: Path, monkeypa
 
 def occurrences(user: User, count: int) -> None:
     moment = datetime(2026, 3, 2, tzinfo=UTC)
-    common = {"user_id": user.id, "tipe": Tipe.OBAT, "judul": "Metformin " * 10, "slot": "0", "day": moment.date()}
+    common = {"user_id": user.id, "tipe": Obat.name, "judul": "Metformin " * 10, "slot": "0", "day": moment.date()}
     db.session.execute(
         sa.insert(Occurrence), [{**common, "due_at": moment + timedelta(minutes=minute)} for minute in range(count)]
     )

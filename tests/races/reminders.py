@@ -61,9 +61,8 @@ def left_of(scene: Scene, person: Person) -> int:
 def creates_of_a_persons_last_reminder(scene: Scene) -> Script:
     person = scene.person()
     fill = """
-        INSERT INTO reminders (user_id, tipe, judul, waktu, timezone, details, plan, active_from, planned_until)
-        SELECT :id, 'kontrol', 'Kontrol', now(), 'UTC', '{}',
-            jsonb_build_object('once', (now() + n * interval '30 days')::text, 'before', '[]'::jsonb), now(), now()
+        INSERT INTO reminders (user_id, tipe, judul, waktu, timezone, details, active_from, planned_until)
+        SELECT :id, 'kontrol', 'Kontrol', now() + n * interval '30 days', 'UTC', '{}', now(), now()
         FROM generate_series(1, :count) AS n"""
     scene.change(fill, id=person.id, count=MAX_REMINDERS - 1)
     responses = yield [remind(person), remind(person), remind(person)]

@@ -21,7 +21,7 @@ from app.komunitas.models import Komunitas
 from app.logs.models import ActivityLog, LogDay
 from app.pengingat.ledger import queries
 from app.pengingat.models import Pengingat
-from app.pengingat.timetable.tipe import Tipe
+from app.pengingat.types.registry import TYPES
 from app.videos.models import Video
 
 DEFAULT_DAYS = 30
@@ -60,7 +60,7 @@ def get(start: date | None = None, end: date | None = None) -> dict[str, object]
         "forum_categories": [row._asdict() for row in categories],
         "reminder_categories": [
             {"tipe": tipe, "count": row.count if row else 0, "done": row.done if row else 0}
-            for tipe in Tipe
+            for tipe in TYPES
             for row in [reminders.get(tipe)]
         ],
         "recent_activity": [row._asdict() for row in latest],

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 #: Timezone that defines a day in queries, statistics and file names.
 JAKARTA = ZoneInfo("Asia/Jakarta")
 
+DAYS = ("Senin", "Selasa", "Rabu", "Kamis", "Jumat", "Sabtu", "Minggu")
 MONTHS = (
     "Januari", "Februari", "Maret", "April", "Mei", "Juni",
     "Juli", "Agustus", "September", "Oktober", "November", "Desember",
@@ -32,6 +33,20 @@ def midnight(day: date) -> datetime:
 def day_text(day: date) -> str:
     """Return the date in Indonesian, such as `2 Maret 2026`."""
     return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
+
+
+def calendar_day(day: date) -> str:
+    """Return the date in Indonesian with its weekday, such as `Selasa, 10 Maret 2026`."""
+    return f"{DAYS[day.weekday()]}, {day_text(day)}"
+
+
+def clock_time(moment: datetime) -> str:
+    """Return the time of day with its time zone, such as `07.00 WIB` or `07.00 UTC+03`."""
+    zone = moment.tzname() or ""
+    if not zone.isalpha():
+        offset = moment.strftime("%z")
+        zone = f"UTC{offset[:3]}" + (f":{offset[3:5]}" if offset[3:5] != "00" else "")
+    return f"{moment:%H.%M} {zone}"
 
 
 def rfc3339(moment: datetime) -> str:

@@ -10,16 +10,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from app.core.lib.break_links import break_links
+from app.core.lib.local_time import calendar_day, clock_time
 from app.pengingat.models import Occurrence, Pengingat
-from app.pengingat.outgoing.texts import PUSH_CHARACTERS, calendar_day, clock_time, patient_name
+from app.pengingat.outgoing.texts import PUSH_CHARACTERS, patient_name
 from app.pengingat.timetable.schedule import DAY
-from app.pengingat.timetable.tipe import Tipe
+from app.pengingat.types.registry import TYPES
 
 #: Maximum occurrences in one message. If there are more, the last line says how many others there are.
 MAX_LINES = 10
-
-NOUNS = {Tipe.OBAT: "obat", Tipe.MAKAN: "makan", Tipe.TERAPI: "terapi", Tipe.KONTROL: "pengingat kontrol"}
 
 
 class News(StrEnum):
@@ -63,9 +61,8 @@ def words(
 
 
 def _sentence(line: Line, name: str, now: datetime, *, named: bool) -> str:
-    tipe = Tipe(line.occurrence.tipe)
-    medicine = break_links(line.pengingat.details.get("nama_obat") or "") if named and tipe is Tipe.OBAT else ""
-    what = f"{NOUNS[tipe]} {medicine}".strip()
+    each = TYPES[line.occurrence.tipe]
+    what = f"{each.noun} {each.medicine(line.pengingat.details) if named else ''}".strip()
     return line.news.value.format(nama=name, apa=what, kapan=_when(line, now))
 
 

@@ -24,7 +24,6 @@ from app.pengingat.ledger.schemas import SNOOZE, UNDO, NewAnswer, QuickAnswer
 from app.pengingat.ledger.statements import Row
 from app.pengingat.models import LATE, AnsweredVia, OccurrenceState, Pengingat
 from app.pengingat.timetable.schedule import AHEAD, NEVER, Due
-from app.pengingat.timetable.tipe import Tipe
 
 NOT_FOUND = "Tidak ada jadwal yang dapat dijawab."
 
@@ -170,7 +169,7 @@ def _ended_visit(held: LockedReminders, rows: Sequence[Row], row: Row) -> bool:
     The caller must reset `done_until` of such a visit, because `done.follow` does not change visits.
     """
     pengingat = held.of(row)
-    if pengingat.tipe != Tipe.KONTROL or pengingat.done_until is None or row.state != OccurrenceState.DONE:
+    if pengingat.type.is_done_by_answers or pengingat.done_until is None or row.state != OccurrenceState.DONE:
         return False
     return row.due_at in {due.at for due in done.current(pengingat, rows, held.now)}
 

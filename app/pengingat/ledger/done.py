@@ -12,7 +12,6 @@ from app.pengingat.ledger import upcoming
 from app.pengingat.ledger.statements import Row
 from app.pengingat.models import OccurrenceState, Pengingat
 from app.pengingat.timetable.schedule import AHEAD, MARGIN, NEVER, WEEK, Due
-from app.pengingat.timetable.tipe import Tipe
 
 
 def current(pengingat: Pengingat, rows: Sequence[Row], now: datetime) -> list[Due]:
@@ -67,7 +66,7 @@ def follow(pengingat: Pengingat, rows: Sequence[Row], changed: Row, now: datetim
     done only by a PUT request with `is_done`.
     """
     dues = current(pengingat, rows, now)
-    if pengingat.tipe == Tipe.KONTROL or not dues or changed.due_at < dues[-1].at:
+    if not pengingat.type.is_done_by_answers or not dues or changed.due_at < dues[-1].at:
         return
     moment, is_current = dues[-1].occurrence, changed.due_at == dues[-1].at
     is_done = changed.state == OccurrenceState.DONE if is_current else pengingat.counts_as_done(moment)

@@ -16,8 +16,7 @@ from app.pengingat.ledger import history
 from app.pengingat.ledger.history import Adherence, SumsOfDay, SumsOfPengingat
 from app.pengingat.ledger.schemas import Days
 from app.pengingat.models import Pengingat
-from app.pengingat.timetable import doses
-from app.pengingat.timetable.tipe import Tipe
+from app.pengingat.types.registry import TYPES
 
 TITLE = "Laporan kepatuhan pengingat"
 OWN_WORDS = "Pasien mencatat ini sendiri di aplikasi."
@@ -56,9 +55,9 @@ def export(user_id: int, days: Days) -> Download:
 
 
 def _prescriptions(user_id: int) -> dict[int | None, str]:
-    """Return the doses of a person's medicines as text, by reminder id."""
-    medicines = sa.select(Pengingat).where(Pengingat.user_id == user_id, Pengingat.tipe == Tipe.OBAT)
-    return {each.id: doses.prescription(each.details, each.schedule) for each in db.session.scalars(medicines)}
+    """Return what a person takes or does as text, by reminder id."""
+    rows = db.session.execute(sa.select(Pengingat.id, Pengingat.tipe, Pengingat.details).filter_by(user_id=user_id))
+    return {id_: TYPES[tipe].prescription(details) for id_, tipe, details in rows}
 
 
 def _row(sums: SumsOfPengingat, prescription: str | None) -> tuple[object, ...]:

@@ -15,8 +15,9 @@ from marshmallow import Schema, ValidationError, fields, post_load, validate, va
 from app.core.web.fields import Day, Text, Timestamp, enumeration
 from app.core.web.pagination import Page, PageSchema
 from app.pengingat.models import AnsweredVia, OccurrenceState
-from app.pengingat.schemas import TIPE, TIPES
+from app.pengingat.schemas import TIPE
 from app.pengingat.timetable.schedule import AHEAD
+from app.pengingat.types.registry import TYPES
 
 #: Maximum number of days in one request, and the default number.
 MAX_DAYS = 92
@@ -113,7 +114,7 @@ class LinkAnswerShown(Schema):
     """Result of an answer by link. It does not contain the reminder's title, because links may be forwarded."""
 
     status = fields.String(validate=validate.OneOf(STATUSES), metadata={"example": "done"})
-    tipe = fields.String(validate=validate.OneOf(TIPES), metadata={"example": "obat"})
+    tipe = fields.String(validate=validate.OneOf(TYPES), metadata={"example": "obat"})
     due_at = Timestamp()
     state = fields.String(validate=validate.OneOf(STATES), metadata={"example": "done"})
     snoozed_until = Timestamp(allow_none=True)
@@ -128,7 +129,7 @@ class Occurrence(Schema):
         allow_none=True,
         metadata={"example": 1, "description": "null if the reminder was deleted"},
     )
-    tipe = fields.String(validate=validate.OneOf(TIPES), metadata={**TIPE, "example": "obat"})
+    tipe = fields.String(validate=validate.OneOf(TYPES), metadata={**TIPE, "example": "obat"})
     judul = fields.String(metadata={"example": "Minum obat diabetes"})
     slot = fields.String(metadata={"example": "0", "description": "Which dose, meal, session or offset"})
     due_at = Timestamp()
@@ -162,7 +163,7 @@ class DoseOfDay(Schema):
     pengingat_id = fields.Integer(
         allow_none=True, metadata={"example": 1, "description": "null if the reminder was deleted"}
     )
-    tipe = fields.String(validate=validate.OneOf(TIPES), metadata={**TIPE, "example": "obat"})
+    tipe = fields.String(validate=validate.OneOf(TYPES), metadata={**TIPE, "example": "obat"})
     judul = fields.String(metadata={"example": "Minum obat diabetes"})
     what = fields.String(
         metadata={
@@ -245,7 +246,7 @@ class HistoryQuery:
 
 
 class HistoryQuerySchema(SpanSchema, PageSchema):
-    tipe = fields.String(validate=validate.OneOf(TIPES), metadata=TIPE)
+    tipe = fields.String(validate=validate.OneOf(TYPES), metadata=TIPE)
     state = fields.String(
         validate=validate.OneOf(STATES),
         metadata={**STATE, "description": "Default: all except void, which means cancelled"},
@@ -275,7 +276,7 @@ class CountsOfDay(Counts):
 class CountsOfPengingat(Counts):
     id = fields.Integer(allow_none=True, metadata={"example": 1, "description": "null if the reminder was deleted"})
     judul = fields.String(metadata={"example": "Minum obat diabetes"})
-    tipe = fields.String(validate=validate.OneOf(TIPES), metadata={**TIPE, "example": "obat"})
+    tipe = fields.String(validate=validate.OneOf(TYPES), metadata={**TIPE, "example": "obat"})
 
 
 class Adherence(Counts):

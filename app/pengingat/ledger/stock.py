@@ -12,13 +12,11 @@ from decimal import Decimal
 from app.core.errors import Conflict, ValidationFailed
 from app.notifications import outbox
 from app.notifications.models import About, Channel
-from app.pengingat.details_schemas import MAX_STOCK
 from app.pengingat.ledger.statements import Row
 from app.pengingat.models import OccurrenceState, Pengingat
-from app.pengingat.timetable.doses import exact
-from app.pengingat.timetable.plans import doses_on
 from app.pengingat.timetable.schedule import DAY, moment_of
-from app.pengingat.timetable.tipe import Details, Tipe
+from app.pengingat.types.base import Details
+from app.pengingat.types.obat import MAX_STOCK, Obat, doses_on, exact
 
 KIND = "stock"
 
@@ -62,7 +60,7 @@ def take(pengingat: Pengingat, row: Row, state: OccurrenceState, now: datetime) 
         _set(pengingat, exact(stock["sisa"]) + exact(taken))
         follow(pengingat, now)
         return None
-    if row.tipe != Tipe.OBAT:
+    if row.tipe != Obat.name:
         return None
     amount: float = min(_amount(pengingat, row.slot, row.due_at), stock["sisa"])
     _set(pengingat, exact(stock["sisa"]) - exact(amount))
@@ -116,7 +114,7 @@ def runs_out_on(pengingat: Pengingat, now: datetime) -> date | None:
 
 def _stock(pengingat: Pengingat) -> Details | None:
     """Return the field `persediaan` of the details, or None if the stock is not tracked."""
-    stock: Details | None = pengingat.details.get("persediaan") if pengingat.tipe == Tipe.OBAT else None
+    stock: Details | None = pengingat.details.get("persediaan") if pengingat.tipe == Obat.name else None
     return stock
 
 
@@ -127,5 +125,5 @@ def _set(pengingat: Pengingat, left: Decimal) -> None:
 
 def _amount(pengingat: Pengingat, slot: str, moment: datetime) -> float:
     """Return the amount of a dose, or 0 if the dose was removed from the details."""
-    doses = doses_on(pengingat.details, pengingat.schedule, moment)
+    doses = doses_on(pengingat.details, moment.astimezone(pengingat.zone).date())
     return float(doses[int(slot)]["jumlah"]) if int(slot) < len(doses) else 0.0

@@ -14,15 +14,12 @@ from app.notifications import outbox
 from app.notifications.models import About, Channel
 from app.pengingat.ledger import statements, tokens
 from app.pengingat.models import LATE, Occurrence, OccurrenceState, Pengingat
-from app.pengingat.timetable.schedule import DAY, NEVER, OFFSETS, Due
-from app.pengingat.timetable.tipe import Tipe
+from app.pengingat.timetable.schedule import DAY, NEVER, Due
+from app.pengingat.types.registry import TYPES
 
 #: Time ahead for which occurrences are planned.
 HORIZON = timedelta(hours=36)
 
-#: Allowed values, in minutes, of the delay after which an unanswered message about a dose is repeated.
-AGAIN_MINUTES = range(10, 61)
-AGAIN_FIELD = "ingatkan_ulang_menit"
 #: Suffix of the dedupe key of a repeated message.
 AGAIN = ":again"
 
@@ -68,7 +65,7 @@ def follow_places(pengingat: Pengingat, now: datetime) -> None:
     The slot of a dose or a session is only its place in a list. Without this, a due dose would get the amount of
     another dose, and a dose that was taken early would get a second row.
     """
-    if pengingat.tipe not in (Tipe.OBAT, Tipe.TERAPI):
+    if not pengingat.type.has_numbered_slots:
         return
     rows = [row for row in statements.list_since(pengingat.id, now - DAY) if row.tipe == pengingat.tipe]
     for moment in {row.due_at for row in rows}:
@@ -103,8 +100,7 @@ def entry(pengingat: Pengingat, due: Due) -> statements.NewOccurrence:
 
 def due_of(row: Occurrence | statements.Row) -> Due:
     """Convert a row to a `Due`. For a notice before an appointment, `Due.occurrence` is the time of the appointment."""
-    lead = OFFSETS.get(row.slot, timedelta()) if row.tipe == Tipe.KONTROL else timedelta()
-    return Due(row.due_at, row.due_at + lead, row.slot)
+    return Due(row.due_at, row.due_at + TYPES[row.tipe].lead(row.slot), row.slot)
 
 
 def deliveries(pengingat: Pengingat, due: Due, row: Occurrence | statements.Row) -> Iterator[outbox.NewDelivery]:
@@ -140,11 +136,10 @@ def _again_at(pengingat: Pengingat, due: Due, at: datetime) -> datetime | None:
     The person sets the delay. A message is not repeated after the next dose. It is repeated at night only if the dose
     itself is at night.
     """
-    minutes = pengingat.details.get(AGAIN_FIELD)
-    # Before the schema had this field, its value was stored without a check. So old reminders may have any value here.
-    if pengingat.tipe != Tipe.OBAT or type(minutes) is not int or minutes not in AGAIN_MINUTES:
+    after = pengingat.type.again_after(pengingat.details)
+    if after is None:
         return None
-    again, zone = at + timedelta(minutes=minutes), pengingat.zone
+    again, zone = at + after, pengingat.zone
     if is_night(again.astimezone(zone)) and not is_night(due.at.astimezone(zone)):
         return None
     following = pengingat.schedule.next_occurrence(due.at)

@@ -29,7 +29,7 @@ from app.pengingat.ledger.statements import Row
 from app.pengingat.models import AnsweredVia, OccurrenceState, Pengingat, occurrences
 from app.pengingat.one_tap import links
 from app.pengingat.one_tap.links import LIFETIME, AnswerTargets
-from app.pengingat.timetable.tipe import Tipe
+from app.pengingat.types.registry import TYPES
 
 #: Maximum time by which a reminder may be sent before its `due_at`. A reminder is early if it is sent together with an
 #: earlier reminder of the same minute, or if the clock of the message provider is slow.
@@ -40,9 +40,6 @@ LATEST = 100
 
 #: Time after an answer during which the message "not yet" takes the answer back.
 UNDO_BY_WORD = timedelta(minutes=60)
-
-#: For each type of reminder, the field of `details` with a name. People may use this name in an answer.
-NAME_FIELDS = {Tipe.OBAT: "nama_obat", Tipe.TERAPI: "jenis_terapi", Tipe.KONTROL: "nama_dokter"}
 
 _rows, _of = occurrences.c, deliveries.c
 _sent_at = sa.func.coalesce(_of.settled_at, _of.due_at)
@@ -429,6 +426,6 @@ def _messages(user_id: int, now: datetime, wrote_at: datetime) -> tuple[list[Sen
 def _time_of(values: Sequence[Any]) -> RemindedTime:
     *columns, zone, details, whom = values
     row = Row(*columns)
-    name = (details or {}).get(NAME_FIELDS.get(Tipe(row.tipe), ""))
+    name = TYPES[row.tipe].name_of(details or {})
     names = [*([row.judul] if len(row.judul.split()) > 1 else []), *([name] if isinstance(name, str) else [])]
     return RemindedTime(row, ZoneInfo(zone) if zone else JAKARTA, tuple(names), whom or "")

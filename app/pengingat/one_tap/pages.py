@@ -15,6 +15,7 @@ from flask import Response, redirect, request, url_for
 from marshmallow import ValidationError
 
 from app.core.errors import AppError, Gone
+from app.core.lib.local_time import calendar_day, clock_time
 from app.core.settings import settings
 from app.core.web.small_pages import SmallPages, error_page, small_page
 from app.pengingat.ledger import statements
@@ -22,12 +23,10 @@ from app.pengingat.ledger.schemas import QuickAnswerCreate
 from app.pengingat.models import OccurrenceState
 from app.pengingat.one_tap import links
 from app.pengingat.one_tap.routes import limit_answers
-from app.pengingat.outgoing.texts import begun_large, calendar_day, clock_time
-from app.pengingat.timetable.tipe import Tipe
+from app.pengingat.outgoing.texts import begun_large
 
 bp = SmallPages("konfirmasi_page", __name__)
 
-KINDS = {Tipe.OBAT: "obat", Tipe.MAKAN: "makan", Tipe.TERAPI: "terapi", Tipe.KONTROL: "kontrol"}
 #: Additional state on this page: the reminder was missed, and the time to answer it is over.
 TOO_LATE = "too_late"
 #: Sentences by state. The page shows one of them if all due times of the link have the same state.
@@ -113,7 +112,7 @@ class _Time:
     """Texts for one due time of a link. They do not name the person or the medicine."""
 
     def __init__(self, row: statements.Row, state: str, zone: ZoneInfo) -> None:
-        self.state, self.kind, self.due_at = state, KINDS[Tipe(row.tipe)], row.due_at.astimezone(zone)
+        self.state, self.kind, self.due_at = state, row.tipe, row.due_at.astimezone(zone)
         self.sentence, self.words = SAID[state], SAID_OF_ONE[state]
         if state == OccurrenceState.PENDING and row.snoozed_until is not None:
             self.words = f"ditunda sampai pukul {clock_time(row.snoozed_until.astimezone(zone))}"

@@ -33,7 +33,7 @@ ASKED = (OccurrenceState.PENDING, OccurrenceState.MISSED)
 
 #: Columns of occurrences and of reminders that are needed to make the texts.
 _OCCURRENCE = ("id", "state", "tipe", "slot", "due_at", "link_hash")
-_REMINDER = ("user_id", "tipe", "judul", "timezone", "details", "plan")
+_REMINDER = ("user_id", "tipe", "judul", "timezone", "details", "first_at")
 _occurrence = [Occurrence.__table__.c[name] for name in _OCCURRENCE]
 _reminder = [Pengingat.__table__.c[name] for name in _REMINDER]
 

@@ -6,32 +6,21 @@ Links in text that a person wrote are broken, because the phone number of the re
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from typing import Any, NotRequired, TypedDict
 
-from app.core.lib.break_links import break_links, on_one_line
-from app.core.lib.local_time import day_text
+from app.core.lib.break_links import break_links
+from app.core.lib.local_time import calendar_day, clock_time
 from app.notifications.delivery.message_format import explains_answers
 from app.pengingat.ledger import tokens
 from app.pengingat.models import Pengingat
-from app.pengingat.timetable import doses
-from app.pengingat.timetable.plans import doses_on
 from app.pengingat.timetable.schedule import Due
-from app.pengingat.timetable.tipe import Details, Tipe
+from app.pengingat.types.base import after_blank
 
-DAYS = ("Senin", "Selasa", "Rabu", "Kamis", "Jumat", "Sabtu", "Minggu")
-MEALS = {
-    "sarapan": "sarapan",
-    "makan_siang": "makan siang",
-    "makan_malam": "makan malam",
-    "selingan": "makan selingan",
-}
-NUTRIENTS = ("karbohidrat", "protein", "lemak", "vitamin", "serat")
 #: Slot of a due time whose dose, meal, session or notice an edit has removed. The text then has only the title.
 REMOVED = ""
-LEADS = {"1h": "1 jam lagi", "1d": "besok"}
 
 #: Instructions for an answer by message, to one reminder or to a numbered list. They are used only if the message
 #: provider can receive answers.
@@ -72,7 +61,7 @@ class Recipient:
     @property
     def greeting(self) -> str:
         """Return the beginning of a message: `Halo Siti, `, or `Pengingat untuk Ibu Siti: `."""
-        return f"Pengingat untuk {self.whom}: " if self.whom else f"Halo{_after_blank(self.short_name)}, "
+        return f"Pengingat untuk {self.whom}: " if self.whom else f"Halo{after_blank(self.short_name)}, "
 
 
 class ReminderParts(TypedDict):
@@ -126,7 +115,7 @@ def merge(payloads: Sequence[Mapping[str, object]]) -> dict[str, object]:
     parts = [parts_of(payload) for payload in payloads]
     lines = [f"{n}. {begun_large(part['sentence'])}" for n, part in enumerate(parts, 1)]
     whom, name = parts[0].get("whom"), parts[0]["name"]
-    first = f"Pengingat untuk {whom}:" if whom else f"Halo{_after_blank(name)}, ada {len(lines)} pengingat:"
+    first = f"Pengingat untuk {whom}:" if whom else f"Halo{after_blank(name)}, ada {len(lines)} pengingat:"
     text = "\n".join([first, *lines])
     link = tokens.link_of(parts[0]["token"])
     tipe = {part["tipe"] for part in parts}
@@ -156,11 +145,11 @@ def push(pengingat: Pengingat, due: Due, recipient: Recipient) -> dict[str, str]
 
 def stock(pengingat: Pengingat, day: date, recipient: Recipient, *, is_push: bool) -> dict[str, object]:
     """Return the texts of a notice about a medicine that runs out on this day."""
-    what = break_links(pengingat.details["nama_obat"]) or break_links(pengingat.judul) or "obat"
+    what = pengingat.type.medicine(pengingat.details) or break_links(pengingat.judul) or "obat"
     whose = "" if recipient.whom else " Anda"
     sentence = f"{what}{whose} kira-kira habis {_day_of_year(day)}. Yuk, siapkan lagi sebelum habis."
     if is_push:
-        return {"title": f"Persediaan obat{_after_blank(recipient.whom)}", "body": begun_large(sentence)}
+        return {"title": f"Persediaan obat{after_blank(recipient.whom)}", "body": begun_large(sentence)}
     return {"text": f"{recipient.greeting}{sentence}", "parts": {"name": recipient.short_name}}
 
 
@@ -187,20 +176,6 @@ def patient_name(name: str, of_others: Collection[str]) -> str:
     return break_links(name) if is_ambiguous else short
 
 
-def clock_time(moment: datetime) -> str:
-    """Return the time of day with its time zone, for example `07.00 WIB` or `07.00 UTC+03`."""
-    zone = moment.tzname() or ""
-    if not zone.isalpha():
-        offset = moment.strftime("%z")
-        zone = f"UTC{offset[:3]}" + (f":{offset[3:5]}" if offset[3:5] != "00" else "")
-    return f"{moment:%H.%M} {zone}"
-
-
-def calendar_day(day: date) -> str:
-    """Return a date in Indonesian, for example `Selasa, 10 Maret 2026`."""
-    return f"{DAYS[day.weekday()]}, {day_text(day)}"
-
-
 def _day_of_year(day: date) -> str:
     """Return a date without its year, for example `Jumat, 27 November`."""
     return calendar_day(day).rsplit(" ", 1)[0]
@@ -217,7 +192,7 @@ def _title(pengingat: Pengingat, said: str) -> str:
     The title adds no information then.
     """
     title = break_links(pengingat.judul)
-    medicine = break_links(pengingat.details.get("nama_obat") or "") if pengingat.tipe == Tipe.OBAT else ""
+    medicine = pengingat.type.medicine(pengingat.details)
     if not title or _contains(said, title) or (medicine and _contains(title, medicine)):
         return ""
     return f" Pengingat: {title}" + ("" if title[-1] in ".!?" else ".")
@@ -234,67 +209,12 @@ def begun_large(sentence: str) -> str:
 
 def _sentence(pengingat: Pengingat, due: Due) -> str:
     local = due.occurrence.astimezone(pengingat.zone)
-    at = f"pukul {clock_time(local)}"
-    details, line = pengingat.details, break_links
     if due.slot == REMOVED:
-        return f"waktunya {break_links(pengingat.judul) or 'pengingat'} {at}."
-    match Tipe(pengingat.tipe):
-        case Tipe.OBAT:
-            dose = doses_on(pengingat.details, pengingat.schedule, due.occurrence)[int(due.slot)]
-            what = f"{_after_blank(doses.verb(dose['satuan']))} {line(details['nama_obat']) or 'obat'}"
-            return f"waktunya{what} ({doses.quantity(dose, line)}, {doses.manner(details)}) {at}."
-        case Tipe.MAKAN:
-            menu = _menu(details.get(due.slot), break_links)
-            return f"waktunya {MEALS.get(due.slot, 'makan')} {at}." + (f" Menu: {menu}." if menu else "")
-        case Tipe.TERAPI:
-            what = line(details.get("jenis_terapi") or "") or break_links(pengingat.judul)
-            return f"waktunya terapi{_after_blank(what)}{_at_place(line(details.get('tempat_terapi') or ''))} {at}."
-        case Tipe.KONTROL:
-            lead = f"{LEADS[due.slot]} " if due.slot in LEADS else ""
-            return f"{lead}jadwal kontrol{_visit(pengingat)}, {calendar_day(local)} {at}."
+        return f"waktunya {break_links(pengingat.judul) or 'pengingat'} pukul {clock_time(local)}."
+    return pengingat.type.sentence(pengingat.details, pengingat.judul, due.slot, local)
 
 
 def what(pengingat: Pengingat, due: Due) -> str:
     """Return the details of an occurrence for the application, for example `1 tablet, setelah makan`."""
-    details, line = pengingat.details, on_one_line
-    match Tipe(pengingat.tipe):
-        case Tipe.OBAT:
-            on_that_day = doses_on(details, pengingat.schedule, due.occurrence)
-            if not due.slot.isdigit() or int(due.slot) >= len(on_that_day):  # an edit may have removed this dose
-                return ""
-            return f"{doses.quantity(on_that_day[int(due.slot)], line)}, {doses.manner(details)}"
-        case Tipe.MAKAN:
-            return ": ".join(filter(None, (MEALS.get(due.slot, ""), _menu(details.get(due.slot), on_one_line))))
-        case Tipe.TERAPI:
-            return (
-                line(details.get("jenis_terapi") or "") + _at_place(line(details.get("tempat_terapi") or ""))
-            ).strip()
-        case Tipe.KONTROL:
-            doctor, place = _doctor(details, on_one_line)
-            return (doctor + _at_place(place)).strip()
-
-
-def _menu(meal: Details | None, line: Callable[[str], str]) -> str:
-    """Return the foods of a meal, for example `nasi merah, telur`."""
-    return ", ".join(filter(None, (line(str(meal[name])) for name in NUTRIENTS if meal and meal.get(name))))
-
-
-def _visit(pengingat: Pengingat) -> str:
-    who, place = _doctor(pengingat.details, break_links)
-    return (f" dengan {who}" if who else _after_blank(break_links(pengingat.judul))) + _at_place(place)
-
-
-def _doctor(details: Details, line: Callable[[str], str]) -> tuple[str, str]:
-    """Return the doctor, for example `dr. Ani (Penyakit Dalam)`, and the name of the hospital or clinic."""
-    doctor, field, place = (
-        line(str(details.get(name) or "")) for name in ("nama_dokter", "spesialisasi", "nama_faskes")
-    )
-    return doctor + (f" ({field})" if doctor and field else ""), place
-
-
-def _at_place(name: str) -> str:
-    return f" di {name}" if name else ""
-
-
-def _after_blank(words: str) -> str:
-    return f" {words}" if words else ""
+    day = due.occurrence.astimezone(pengingat.zone).date()
+    return pengingat.type.what(pengingat.details, due.slot, day)

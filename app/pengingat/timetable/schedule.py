@@ -6,12 +6,12 @@ wall time, the next valid minute is used. If the clocks show a wall time twice, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from itertools import takewhile
-from typing import NamedTuple, NotRequired, Self, TypedDict
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 #: Notices before a doctor's appointment (`kontrol`), with the time between notice and appointment.
@@ -42,29 +42,6 @@ class Due:
     slot: str
 
 
-class PlannedSlot(TypedDict):
-    name: str
-    time: str
-    weekday: int | None
-
-
-class PlannedTemporary(TypedDict):
-    first: str
-    last: str
-    slots: list[PlannedSlot]
-
-
-class Plan(TypedDict):
-    """Schedule as JSON. It has either `once` and `before`, or `slots` with their first and last day."""
-
-    once: NotRequired[str]
-    before: NotRequired[list[str]]
-    slots: NotRequired[list[PlannedSlot]]
-    first: NotRequired[str]
-    last: NotRequired[str]
-    temporary: NotRequired[PlannedTemporary]
-
-
 @dataclass(frozen=True)
 class Slot:
     """Wall time that repeats daily, or weekly if `weekday` is set. Weekday 0 is Monday."""
@@ -72,13 +49,6 @@ class Slot:
     name: str
     time: time
     weekday: int | None = None
-
-    def as_json(self) -> PlannedSlot:
-        return {"name": self.name, "time": self.time.isoformat("minutes"), "weekday": self.weekday}
-
-    @classmethod
-    def from_json(cls, planned: PlannedSlot) -> Self:
-        return cls(planned["name"], time.fromisoformat(planned["time"]), planned["weekday"])
 
 
 class ActivePeriod(NamedTuple):
@@ -203,50 +173,6 @@ class Schedule:
                     seen = moment
                     yield moment
             day += DAY
-
-    def as_json(self) -> Plan:
-        if self.single_at is not None:
-            return {"once": self.single_at.astimezone(UTC).isoformat(), "before": list(self.lead_offsets)}
-        plan: Plan = {"slots": [slot.as_json() for slot in self.slots]}
-        if self.first != date.min:
-            plan["first"] = self.first.isoformat()
-        if self.last != date.max:
-            plan["last"] = self.last.isoformat()
-        if self.temporary is not None:
-            plan["temporary"] = {
-                "first": self.temporary.first.isoformat(),
-                "last": self.temporary.last.isoformat(),
-                "slots": [slot.as_json() for slot in self.temporary.slots],
-            }
-        return plan
-
-    @classmethod
-    def from_json(cls, plan: Plan, zone: ZoneInfo) -> Self:
-        if "once" in plan:
-            return cls(zone, single_at=datetime.fromisoformat(plan["once"]), lead_offsets=tuple(plan["before"]))
-        return cls(
-            zone,
-            slots=_slots(plan["slots"]),
-            first=_day(plan.get("first"), date.min),
-            last=_day(plan.get("last"), date.max),
-            temporary=_temporary(plan.get("temporary")),
-        )
-
-
-def _slots(planned: Iterable[PlannedSlot]) -> tuple[Slot, ...]:
-    return tuple(Slot.from_json(slot) for slot in planned)
-
-
-def _day(text: str | None, default: date) -> date:
-    return default if text is None else date.fromisoformat(text)
-
-
-def _temporary(planned: PlannedTemporary | None) -> Temporary | None:
-    if planned is None:
-        return None
-    return Temporary(
-        date.fromisoformat(planned["first"]), date.fromisoformat(planned["last"]), _slots(planned["slots"])
-    )
 
 
 @lru_cache(maxsize=4096)

@@ -1,0 +1,162 @@
+"""What a type of reminder must know. Each type has one module in this package, and one entry in `registry`.
+
+All modules of this package are pure: they know neither the database nor HTTP.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from datetime import date, datetime, time, timedelta
+from typing import Any, ClassVar
+from zoneinfo import ZoneInfo
+
+from marshmallow import INCLUDE, Schema, ValidationError, fields, validate
+
+from app.pengingat.timetable.schedule import Schedule, Slot, wall_time
+
+#: Details of a reminder: the fields that the schema of its type checks, and any other JSON fields that the client sent.
+Details = dict[str, Any]
+
+MAX_DETAILS_BYTES = 16 * 1024
+
+#: Key of the stored details, beside each `jam`: the wall time `HH:MM` that repeats. `shown` removes it.
+WALL = "_wall"
+
+
+class TimeOfDay(fields.String):
+    """Field for a time of day: `HH:MM` in UTC."""
+
+    def __init__(self, *, required: bool = False, allow_none: bool = False) -> None:
+        super().__init__(
+            required=required,
+            allow_none=allow_none,
+            validate=validate.Regexp(r"([01]\d|2[0-3]):[0-5]\d\Z", error="tulis seperti 07:30."),
+            metadata={"example": "00:00", "description": "HH:MM in UTC"},
+        )
+
+
+class DetailsPart(Schema):
+    """Object in the details. A client may send other fields too. They are stored without a check."""
+
+    class Meta:
+        unknown = INCLUDE
+
+
+class DetailsSchema(DetailsPart):
+    """Details that all types of reminders may have."""
+
+    penting = fields.Boolean(
+        allow_none=True,
+        metadata={
+            "description": "Alert caregivers with the scope `alerts` also at night, except in their own quiet hours"
+        },
+    )
+
+
+class ReminderType(ABC):
+    """One type of reminder. Texts have links broken, because the recipient's number may belong to a stranger."""
+
+    #: Value of the field `tipe`. The page of a link shows it too.
+    name: ClassVar[str]
+    #: The reminder in a sentence to a caregiver or in the chat.
+    noun: ClassVar[str]
+    #: Words in the chat that name this type.
+    words: ClassVar[frozenset[str]] = frozenset()
+    schema: ClassVar[DetailsSchema]
+    #: Example request body for the API documentation, without `tipe`.
+    example: ClassVar[Details]
+    #: Field of the details with a name that people may use in the chat, if any.
+    name_field: ClassVar[str | None] = None
+    #: Whether a slot is only a place in a list of the details. Then an edit may move a due time to another slot.
+    has_numbered_slots: ClassVar[bool] = False
+    #: Whether `waktu` is always the next due time. Then a `waktu` that the client sends is ignored.
+    shows_next_time: ClassVar[bool] = False
+    #: Whether an answer makes the reminder done. If not, only a PUT request with `is_done` does.
+    is_done_by_answers: ClassVar[bool] = True
+
+    @abstractmethod
+    def schedule(self, details: Details, first_at: datetime | None, zone: ZoneInfo) -> Schedule:
+        """Return the schedule. `first_at` is needed only if the details have no times."""
+
+    @abstractmethod
+    def has_times(self, details: Details) -> bool:
+        """Return whether these checked details contain times. If they do, a request needs no field `waktu`."""
+
+    @abstractmethod
+    def sentence(self, details: Details, title: str, slot: str, local: datetime) -> str:
+        """Return the sentence of a message, which begins with a small letter.
+
+        `local` is the time of the dose, meal, session or appointment in the reminder's time zone.
+        """
+
+    @abstractmethod
+    def what(self, details: Details, slot: str, day: date) -> str:
+        """Return what a client shows beside title and time, such as `1 tablet, setelah makan`. It may be empty."""
+
+    def timed_parts(self, details: Details) -> Iterator[tuple[str, Details]]:
+        """Yield each part of the details that has a `jam`, with the name of the field that contains the part."""
+        yield from ()
+
+    def name_of(self, details: Details) -> str | None:
+        """Return the name that the person gave to the medicine, therapy or doctor."""
+        return details.get(self.name_field) if self.name_field else None
+
+    def medicine(self, details: Details) -> str:
+        """Return the name of the medicine, or an empty string for other types."""
+        return ""
+
+    def prescription(self, details: Details) -> str:
+        """Return the line under the title in the report for the doctor. It may be empty."""
+        return ""
+
+    def lead(self, slot: str) -> timedelta:
+        """Return how long before its event the message of this slot leaves."""
+        return timedelta()
+
+    def again_after(self, details: Details) -> timedelta | None:
+        """Return when an unanswered message is repeated, or None if it is not repeated."""
+        return None
+
+    def load(self, sent: Details) -> Details:
+        """Check and normalise details that a client sent. Raise `ValidationError` with the invalid fields."""
+        details = shown(sent)
+        if len(json.dumps(details)) > MAX_DETAILS_BYTES:
+            raise ValidationError("terlalu besar.")
+        loaded: Details = self.schema.load(details)
+        return loaded
+
+    def set_wall_times(self, details: Details, zone: ZoneInfo, now: datetime, before: Details | None = None) -> None:
+        """Store the wall time beside each `jam`, with the UTC offset that the zone has at the moment `now`.
+
+        A `jam` that the same field of the details `before` contains keeps its wall time.
+        """
+        kept = {(field, part["jam"]): part[WALL] for field, part in self.timed_parts(before or {})}
+        for field, part in self.timed_parts(details):
+            known = kept.get((field, part["jam"]))
+            part[WALL] = known or f"{wall_time(part['jam'], zone, now):%H:%M}"
+
+
+def shown(details: Details) -> Details:
+    """Return a copy of the details without the stored wall times."""
+    return {name: _shown(value) for name, value in details.items() if name != WALL}
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, dict):
+        return shown(value)
+    return [_shown(each) for each in value] if isinstance(value, list) else value
+
+
+def slot_of(name: str, part: Details, weekday: int | None = None) -> Slot:
+    """Return the slot of a part of the details that has a `jam`."""
+    return Slot(name, time.fromisoformat(part[WALL]), weekday)
+
+
+def at_place(name: str) -> str:
+    return f" di {name}" if name else ""
+
+
+def after_blank(words: str) -> str:
+    return f" {words}" if words else ""
