@@ -10,7 +10,7 @@ from typing import Any
 
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import cached
-from app.core.web.dispatch import View
+from app.core.web.dispatch import View, in_steps
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, PageSchema, TruncatedRecord
 from app.core.web.rate_limits import limit
@@ -169,6 +169,7 @@ def _for_both(add_routes: Callable[[bool, str, str], None]) -> None:
 def _add_post_routes(is_thread: bool, noun: str, path: str) -> None:
     @bp.post(f"{path}/like")
     @authenticated
+    @in_steps
     @bp.response(200, schemas.Liked)
     @_of_post(f"like_{noun}", f"Like a {noun}, or remove the like.")
     def like(post_id: int) -> dict[str, bool]:
@@ -176,6 +177,7 @@ def _add_post_routes(is_thread: bool, noun: str, path: str) -> None:
 
     @bp.post(f"{path}/save")
     @authenticated
+    @in_steps
     @bp.response(200, schemas.Saved)
     @_of_post(f"save_{noun}", f"Save a {noun}, or remove it from the saved ones.")
     def save(post_id: int) -> dict[str, bool]:

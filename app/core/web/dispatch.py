@@ -58,7 +58,8 @@ READS = frozenset({"GET", "HEAD", "OPTIONS"})
 def in_steps(view: V) -> V:
     """Mark a view that writes, but outside a unit of work. Its service opens a unit for each step.
 
-    Use it if one step must stay saved when the next one fails, or if a step calls a provider.
+    Use it if one step must stay saved when the next one fails, or if a step calls a provider. A service that runs a
+    single statement needs no unit.
     """
     view.has_unit = False  # type: ignore[attr-defined]
     return view
