@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.faskes.models import distance_km
-from app.faskes.service import reads
+from app.faskes.service import facilities
 from app.providers.geocoding import PLACES
 from bench.environment import BenchEnvironment, Result, at_least, at_most
 from bench.wrk import Target
@@ -69,18 +69,15 @@ def search_paths() -> list[str]:
 
 def times_faster_than_a_scan(environment: BenchEnvironment) -> float:
     """Return PostgreSQL's execution time of a full scan, divided by the execution time of the indexed query."""
-    far = distance_km(sa.bindparam("lat", type_=sa.Double), sa.bindparam("lng", type_=sa.Double))
-    scan = sa.select(*reads.COLUMNS, far).where(far <= RADIUS_M / 1000).order_by(far)
     spent = {"indexed": 0.0, "scanned": 0.0}
     with environment.app.app_context():
         connection = db.session.connection()
         connection.execute(sa.text("SET max_parallel_workers_per_gather = 0"))
         for lat, lng in positions(30, seed=4):
-            for name, (statement, params) in {
-                "indexed": (reads.AROUND, reads.circle(lat, lng, RADIUS_M)),
-                "scanned": (scan, {"lat": lat, "lng": lng}),
-            }.items():
-                literal = statement.params(params).compile(connection, compile_kwargs={"literal_binds": True})
+            far = distance_km(lat, lng)
+            scan = sa.select(*facilities.COLUMNS, far).where(far <= RADIUS_M / 1000).order_by(far)
+            for name, statement in {"indexed": facilities.circle(lat, lng, RADIUS_M), "scanned": scan}.items():
+                literal = statement.compile(connection, compile_kwargs={"literal_binds": True})
                 plan = connection.exec_driver_sql(f"EXPLAIN (ANALYZE, FORMAT JSON) {literal}").scalar_one()
                 spent[name] += plan[0]["Execution Time"]
     return spent["scanned"] / spent["indexed"]

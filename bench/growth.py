@@ -25,8 +25,8 @@ import sqlalchemy as sa
 from app import wiring
 from app.core.database.session import db, unit_of_work
 from app.core.web.pagination import Page
-from app.faskes.schemas import NameQuery, NearbyQuery
-from app.faskes.service import lookup
+from app.faskes.schemas import NearbyQuery
+from app.faskes.service import facilities, nearby
 from app.forum.schemas import PostQuery, RepliesQuery
 from app.forum.service import reads
 from app.identity import credentials
@@ -107,7 +107,7 @@ def _choose_centre(cursor: Any, n: int) -> None:
 
 def _nearby(_: int) -> None:
     lat, lng = centre
-    assert lookup.nearby(NearbyQuery(lat + GRID / 3, lng, 5000, FIRST)).total > 0
+    assert nearby.nearby(NearbyQuery(lat + GRID / 3, lng, 5000, FIRST)).total > 0
 
 
 def _confirm(n: int) -> None:
@@ -182,7 +182,7 @@ TABLES = (
         """,
         (
             HotPath("nearby", _nearby, _choose_centre),
-            HotPath("search, a word of all", lambda _: lookup.search(NameQuery(COMMON, FIRST))),
+            HotPath("search, a word of all", lambda _: facilities.search(COMMON, FIRST)),
         ),
         empty="faskes",
     ),

@@ -996,19 +996,10 @@ CREATE SEQUENCE roles_id_seq
 
 ALTER SEQUENCE roles_id_seq OWNED BY roles.id;
 
-CREATE TABLE saved_articles (
+CREATE TABLE saved (
     user_id bigint NOT NULL,
-    url text NOT NULL,
-    title text NOT NULL,
-    saved boolean NOT NULL,
-    saved_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
-);
-
-COMMENT ON COLUMN saved_articles.url IS 'canonical, see app.core.lib.urls';
-
-CREATE TABLE saved_videos (
-    user_id bigint NOT NULL,
-    video_id text NOT NULL,
+    kind text NOT NULL,
+    key text NOT NULL,
     title text NOT NULL,
     channel_title text,
     thumbnail text,
@@ -1016,9 +1007,11 @@ CREATE TABLE saved_videos (
     saved_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
-COMMENT ON COLUMN saved_videos.video_id IS 'the video platform''s id';
+COMMENT ON COLUMN saved.kind IS 'article or video';
 
-COMMENT ON COLUMN saved_videos.thumbnail IS 'URL from the video platform';
+COMMENT ON COLUMN saved.key IS 'canonical address of an article, or the video platform''s id of a video';
+
+COMMENT ON COLUMN saved.thumbnail IS 'address on a host of the video platform';
 
 CREATE TABLE second_factors (
     user_id bigint NOT NULL,
@@ -1396,11 +1389,8 @@ ALTER TABLE ONLY reports
 ALTER TABLE ONLY roles
     ADD CONSTRAINT pk_roles PRIMARY KEY (id);
 
-ALTER TABLE ONLY saved_articles
-    ADD CONSTRAINT pk_saved_articles PRIMARY KEY (user_id, url);
-
-ALTER TABLE ONLY saved_videos
-    ADD CONSTRAINT pk_saved_videos PRIMARY KEY (user_id, video_id);
+ALTER TABLE ONLY saved
+    ADD CONSTRAINT pk_saved PRIMARY KEY (user_id, kind, key);
 
 ALTER TABLE ONLY second_factors
     ADD CONSTRAINT pk_second_factors PRIMARY KEY (user_id);
@@ -1556,15 +1546,11 @@ CREATE INDEX ix_dokter_faskes_faskes_id ON dokter_faskes USING btree (faskes_id)
 
 CREATE INDEX ix_dokter_searched ON dokter USING gin (nama gin_trgm_ops, spesialisasi gin_trgm_ops);
 
-CREATE INDEX ix_dokter_spesialisasi ON dokter USING btree (lower(spesialisasi));
-
 CREATE INDEX ix_emergency_numbers_province ON emergency_numbers USING btree (province, id);
 
 CREATE INDEX ix_faskes_alamat ON faskes USING gin (alamat gin_trgm_ops);
 
 CREATE INDEX ix_faskes_created_at ON faskes USING btree (created_at, id);
-
-CREATE INDEX ix_faskes_jenis ON faskes USING btree (jenis);
 
 CREATE INDEX ix_faskes_nama ON faskes USING gin (nama gin_trgm_ops);
 
@@ -1646,9 +1632,7 @@ CREATE INDEX ix_reminders_user_id ON reminders USING btree (user_id, id);
 
 CREATE INDEX ix_reports_reporter_id ON reports USING btree (reporter_id, id);
 
-CREATE INDEX ix_saved_articles_user_id_saved_at ON saved_articles USING btree (user_id, saved_at);
-
-CREATE INDEX ix_saved_videos_user_id_saved_at ON saved_videos USING btree (user_id, saved_at);
+CREATE INDEX ix_saved_user_id_saved_at ON saved USING btree (user_id, kind, saved_at);
 
 CREATE INDEX ix_sessions_user_id ON sessions USING btree (user_id);
 
@@ -1665,8 +1649,6 @@ CREATE INDEX ix_users_guardian_id ON users USING btree (guardian_id) WHERE (guar
 CREATE INDEX ix_users_is_verified ON users USING btree (is_verified, created_at, id);
 
 CREATE INDEX ix_users_searched ON users USING gin (username gin_trgm_ops, nama_ktp gin_trgm_ops, email gin_trgm_ops, nomor_hp gin_trgm_ops, phone gin_trgm_ops);
-
-CREATE INDEX ix_videos_channel_id ON videos USING btree (channel_id);
 
 CREATE INDEX ix_videos_searched ON videos USING gin (title gin_trgm_ops, channel_title gin_trgm_ops);
 
@@ -1826,11 +1808,8 @@ ALTER TABLE ONLY reports
 ALTER TABLE ONLY reports
     ADD CONSTRAINT fk_reports_reporter_id FOREIGN KEY (reporter_id) REFERENCES users(id) ON DELETE SET NULL;
 
-ALTER TABLE ONLY saved_articles
-    ADD CONSTRAINT fk_saved_articles_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY saved_videos
-    ADD CONSTRAINT fk_saved_videos_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+ALTER TABLE ONLY saved
+    ADD CONSTRAINT fk_saved_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY second_factors
     ADD CONSTRAINT fk_second_factors_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;

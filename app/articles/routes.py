@@ -13,6 +13,7 @@ from app.identity.access import authenticated, by_caller, caller, caller_id, opt
 from app.identity.models import RoleName
 from app.identity.upload_limits import limit_admin_uploads
 from app.kategori.schemas import KategoriFilter, KategoriFilterSchema
+from app.saved.schemas import IsSaved
 
 bp = Blueprint(
     "articles", __name__, url_prefix="/articles", description="Articles, live from the ministry's site or stored"
@@ -78,7 +79,7 @@ def get_article_by_url(query: dict[str, str]) -> ArticleRow:
 @authenticated
 @limit("120 per minute; 2000 per day", key=by_caller)  # limited, because each call may add a permanent row
 @bp.arguments(schemas.ArticleSave)
-@bp.response(200, schemas.ArticleIsSaved)
+@bp.response(200, IsSaved)
 def save_article(data: Loaded) -> dict[str, bool]:
     """Save an article, or remove it if it is saved."""
     return {"is_saved": service.toggle_save(caller.id, data)}

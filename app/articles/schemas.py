@@ -102,10 +102,6 @@ class ArticleSave(Schema):
     title = Text(MAX_TITLE, required=True, example="Mengenal Diabetes Sejak Dini")
 
 
-class ArticleIsSaved(Schema):
-    is_saved = fields.Boolean(metadata={"example": True})
-
-
 class LiveArticleQuery(Schema):
     # This field is no `ArticleUrl`, because every forbidden or invalid address must give the error `url_not_allowed`.
     url = fields.String(required=True, metadata={"example": EXAMPLE})

@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import asdict
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
 
 from app.articles import live
-from app.articles.models import Article, SavedArticle, articles
+from app.articles.models import Article, articles
 from app.core.database.session import AnySelect, assign, db, get_locked_or_404, map_constraint_errors
 from app.core.errors import AppError, Conflict, NotFound, ValidationFailed
 from app.core.lib.html import sanitise
 from app.core.media import pictures
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, containing, cut_in_sql, paginate_rows
-from app.kategori import service as kategori
 from app.kategori.schemas import KategoriFilter
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.delivery import rendering
 from app.notifications.models import About
+from app.saved import service as saved
+from app.saved.models import Kind, Saved
 
 NOT_FOUND = live.NOT_FOUND
 CONSTRAINTS: dict[str, AppError] = {
@@ -38,15 +38,15 @@ def list_live(page: Page, user_id: int | None) -> Listing[dict[str, object]]:
     """Return one page of the ministry's articles, ordered as on the ministry's site, with `is_saved` for this user."""
     headlines = live.list_all()
     shown = headlines[page.offset : page.offset + page.size]
-    saved = saved_among(user_id, [headline.url for headline in shown])
-    rows = [{**asdict(headline), "is_saved": headline.url in saved} for headline in shown]
+    own = saved.among(user_id, Kind.ARTICLE, [headline.url for headline in shown])
+    rows = [{**asdict(headline), "is_saved": headline.url in own} for headline in shown]
     return Listing(rows, len(headlines), page)
 
 
 def get_live(url: str, user_id: int | None) -> dict[str, object]:
     """Return the article with this address on the ministry's site, with `is_saved` for this user."""
     article = live.get(url)
-    return {**asdict(article), "is_saved": article.url in saved_among(user_id, [article.url])}
+    return {**asdict(article), "is_saved": article.url in saved.among(user_id, Kind.ARTICLE, [article.url])}
 
 
 def list_all(search: KategoriFilter, user_id: int | None) -> Listing[dict[str, object]]:
@@ -55,7 +55,8 @@ def list_all(search: KategoriFilter, user_id: int | None) -> Listing[dict[str, o
     A text that was cut is sanitised again, so that each of its tags is closed.
     """
     query = _with_is_saved(user_id, cut_in_sql(articles.c.content, search.page)).order_by(Article.id.desc())
-    query = query.where(*kategori.within(Article.kategori_id, search))
+    if search.kategori_id is not None:
+        query = query.where(Article.kategori_id == search.kategori_id)
     if search.q:
         query = query.where(containing(search.q, Article.title))
     listing = paginate_rows(query, search.page)
@@ -101,49 +102,20 @@ def delete(article_id: int) -> None:
 
 
 def toggle_save(user_id: int, data: Loaded) -> bool:
-    """Save or remove an article. Return whether it is saved now.
-
-    Each call locks the row and toggles it. A double tap therefore saves the article and removes it again.
-    """
-    statement = insert(SavedArticle).values(user_id=user_id, saved=True, **data)
-    toggle = statement.on_conflict_do_update(
-        index_elements=["user_id", "url"],
-        set_={"saved": ~SavedArticle.saved, "title": statement.excluded.title, "saved_at": sa.func.clock_timestamp()},
-    )
-    return bool(db.session.scalar(toggle.returning(SavedArticle.saved)))
+    return saved.toggle(user_id, Kind.ARTICLE, data["url"], title=data["title"])
 
 
 def list_saved(user_id: int, page: Page) -> Listing[SavedRow]:
     """Return the articles that a user saved, latest first. Only stored articles have an id and a picture."""
-    query = (
-        sa.select(
-            Article.id, SavedArticle.title, SavedArticle.url, Article.image, SavedArticle.saved.label("is_saved"),
-            SavedArticle.saved_at,
-        )
-        .outerjoin(Article, Article.url == SavedArticle.url)
-        .where(SavedArticle.user_id == user_id, SavedArticle.saved)
-        .order_by(SavedArticle.saved_at.desc(), SavedArticle.url)
-    )  # fmt: skip
-    return paginate_rows(query, page)
-
-
-def saved_among(user_id: int | None, urls: list[str]) -> set[str]:
-    """Return the addresses among `urls` that a user has saved."""
-    if user_id is None or not urls:
-        return set()
-    query = sa.select(SavedArticle.url).where(
-        SavedArticle.user_id == user_id, SavedArticle.saved, SavedArticle.url.in_(urls)
-    )
-    return set(db.session.scalars(query))
+    query = sa.select(
+        Article.id, Saved.title, Saved.key.label("url"), Article.image, Saved.saved.label("is_saved"), Saved.saved_at
+    ).outerjoin(Article, Article.url == Saved.key)
+    return paginate_rows(saved.listed(query, user_id, Kind.ARTICLE), page)
 
 
 def _with_is_saved(user_id: int | None, content: sa.SQLColumnExpression[str] = articles.c.content) -> AnySelect:
     columns = [content if column is articles.c.content else column for column in articles.c]
-    if user_id is None:
-        return sa.select(*columns, sa.false().label("is_saved"))
-    saved = (SavedArticle.url == Article.url) & (SavedArticle.user_id == user_id)
-    is_saved = sa.func.coalesce(SavedArticle.saved, sa.false()).label("is_saved")
-    return sa.select(*columns, is_saved).outerjoin(SavedArticle, saved)
+    return sa.select(*columns, saved.is_saved(user_id, Kind.ARTICLE, Article.url))
 
 
 #: Renderer for the text of article announcements.

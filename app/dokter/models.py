@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Mapped, mapped_column, relationship
+from sqlalchemy.orm import Mapped, mapped_column, query_expression, relationship
 
 from app.core.database.personal import Impersonal
 from app.core.database.session import Base, Timestamps, trigrams
@@ -31,9 +31,11 @@ class Dokter(Base, Timestamps):
         secondary=dokter_faskes, order_by=[Faskes.nama, Faskes.id], lazy="selectin", passive_deletes=True
     )
 
+    #: Distance to the nearest facility. It is set only if the query uses `with_expression`.
+    distance_km: Mapped[float | None] = query_expression()
+
     __table_args__ = (
         sa.Index("ix_dokter_created_at", "created_at", "id"),
-        sa.Index("ix_dokter_spesialisasi", sa.text("lower(spesialisasi)")),
         trigrams("ix_dokter_searched", "nama", "spesialisasi"),
     )
 

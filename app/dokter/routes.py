@@ -21,7 +21,7 @@ bp = Blueprint("dokter", __name__, url_prefix="/dokter", description="Doctors")
 @bp.arguments(PageSchema, location="query")
 @bp.arguments(PositionSchema, location="query")
 @bp.response(200, schemas.NearbyDokter(many=True))
-def list_nearby_dokter(page: Page, position: dict[str, float]) -> Listing[dict[str, object]]:
+def list_nearby_dokter(page: Page, position: dict[str, float]) -> Listing[Dokter]:
     """List doctors who practise in the province of a position, nearest first."""
     return service.nearby(**position, page=page)
 

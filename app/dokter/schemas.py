@@ -16,20 +16,14 @@ MAX_FASKES = 100
 
 @dataclass(frozen=True)
 class DokterFilter(Search):
-    """Page, search text, speciality and place of practice for a list of doctors."""
+    """Page, search text and province of practice for a list of doctors."""
 
-    spesialisasi: str | None = None
-    faskes_id: str | None = None
     province: str | None = None
 
 
 class DokterFilterSchema(SearchSchema):
     search = DokterFilter
 
-    spesialisasi = Text(
-        100, example="Penyakit Dalam", metadata={"description": "The whole speciality, case-insensitive"}
-    )
-    faskes_id = Text(255, metadata={"description": "Only doctors who practise at this facility"})
     province = Province(
         metadata={"example": "Jawa Barat", "description": "Only doctors with a facility in this province"}
     )
@@ -65,4 +59,7 @@ class Dokter(Schema):
 
 
 class NearbyDokter(Dokter):
-    distance_km = fields.Float(metadata={"example": 2.31, "description": "Distance to the doctor's nearest facility"})
+    distance_km = fields.Function(
+        lambda dokter: round(dokter.distance_km, 3),
+        metadata={"type": "number", "example": 2.31, "description": "Distance to the doctor's nearest facility"},
+    )

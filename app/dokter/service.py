@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
+from sqlalchemy import orm
+from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database.session import assign, db, get_locked_or_404, get_or_404, map_constraint_errors
 from app.core.errors import AppError, ValidationFailed
@@ -23,38 +24,8 @@ UNKNOWN_FASKES = "tidak dikenal: {}."
 #: Error for a facility that is deleted between the lookup and the insert.
 CONSTRAINTS: dict[str, AppError] = {"fk_dokter_faskes_faskes_id": ValidationFailed({"faskes_ids": ["tidak dikenal."]})}
 
-_LAT, _LNG = sa.bindparam("lat", type_=sa.Double), sa.bindparam("lng", type_=sa.Double)
-_DISTANCE = sa.func.min(distance_km(_LAT, _LNG))
-_PRACTICES = sa.func.jsonb_agg(
-    aggregate_order_by(sa.func.jsonb_build_object("id", Faskes.id, "nama", Faskes.nama), Faskes.nama, Faskes.id)
-)
-_PRACTISING_THERE = (
-    sa.select(dokter_faskes.c.dokter_id)
-    .join(Faskes, Faskes.id == dokter_faskes.c.faskes_id)
-    .where(Faskes.province == sa.bindparam("province"))
-)
-_NEARBY = (
-    sa.select(
-        Dokter.id,
-        Dokter.nama,
-        Dokter.spesialisasi,
-        Dokter.telepon,
-        Dokter.image,
-        _PRACTICES.label("faskes"),
-        _DISTANCE.label("distance_km"),
-    )
-    .join(dokter_faskes, dokter_faskes.c.dokter_id == Dokter.id)
-    .join(Faskes, Faskes.id == dokter_faskes.c.faskes_id)
-    .where(Dokter.id.in_(_PRACTISING_THERE))
-    .group_by(Dokter.id)
-    .order_by(_DISTANCE, Dokter.id)
-    .limit(sa.bindparam("limit", type_=sa.Integer))
-    .offset(sa.bindparam("offset", type_=sa.Integer))
-)
-_COUNT_NEARBY = sa.select(sa.func.count()).select_from(_PRACTISING_THERE.distinct().subquery())
 
-
-def nearby(lat: float, lng: float, page: Page) -> Listing[dict[str, object]]:
+def nearby(lat: float, lng: float, page: Page) -> Listing[Dokter]:
     """Return doctors with a facility in the position's province, nearest first.
 
     The distance is to the nearest facility of each doctor, even if that facility is in another province.
@@ -62,20 +33,22 @@ def nearby(lat: float, lng: float, page: Page) -> Listing[dict[str, object]]:
     province = geocoding.province_at(lat, lng)
     if province is None:
         return Listing([], 0, page)
-    values = {"lat": lat, "lng": lng, "province": province, "limit": page.size, "offset": page.offset}
-    rows = [_with_distance(row) for row in db.session.execute(_NEARBY, values).mappings()]
-    if (total := page.total(len(rows))) is not None:
-        return Listing(rows, total, page)
-    return Listing(rows, db.session.execute(_COUNT_NEARBY, {"province": province}).scalar_one(), page)
+    distance = sa.func.min(distance_km(lat, lng))
+    query = (
+        sa.select(Dokter)
+        .join(dokter_faskes, dokter_faskes.c.dokter_id == Dokter.id)
+        .join(Faskes, Faskes.id == dokter_faskes.c.faskes_id)
+        .where(Dokter.id.in_(_practising_in(province)))
+        .group_by(Dokter.id)
+        .order_by(distance, Dokter.id)
+        .options(orm.with_expression(Dokter.distance_km, distance))
+    )
+    return paginate(query.execution_options(populate_existing=True), page)
 
 
-def _with_distance(row: sa.RowMapping) -> dict[str, object]:
-    return {
-        **row,
-        "image": pictures.url(row["image"]),
-        "faskes_ids": [faskes["id"] for faskes in row["faskes"]],
-        "distance_km": round(row["distance_km"], 3),
-    }
+def _practising_in(province: str) -> sa.Select[int]:
+    practices = sa.select(dokter_faskes.c.dokter_id).join(Faskes, Faskes.id == dokter_faskes.c.faskes_id)
+    return practices.where(Faskes.province == province)
 
 
 def list_all(search: DokterFilter) -> Listing[Dokter]:
@@ -83,14 +56,8 @@ def list_all(search: DokterFilter) -> Listing[Dokter]:
     query = sa.select(Dokter).order_by(Dokter.created_at.desc(), Dokter.id.desc())
     if search.q:
         query = query.where(containing(search.q, Dokter.nama, Dokter.spesialisasi))
-    if search.spesialisasi is not None:
-        query = query.where(sa.func.lower(Dokter.spesialisasi) == search.spesialisasi.lower())
-    practices = sa.select(dokter_faskes.c.dokter_id)
-    if search.faskes_id is not None:
-        query = query.where(Dokter.id.in_(practices.where(dokter_faskes.c.faskes_id == search.faskes_id)))
     if search.province is not None:
-        there = practices.join(Faskes, Faskes.id == dokter_faskes.c.faskes_id).where(Faskes.province == search.province)
-        query = query.where(Dokter.id.in_(there))
+        query = query.where(Dokter.id.in_(_practising_in(search.province)))
     return paginate(query, search.page)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import cached
 from app.core.web.fields import Loaded
+from app.core.web.pagination import Page, PageSchema
 from app.core.web.rate_limits import limit
 from app.faskes import schemas
 from app.faskes.models import Faskes
-from app.faskes.schemas import FaskesFilter, NameQuery, NearbyQuery
-from app.faskes.service import editing, lookup
-from app.faskes.service.reads import Record, Results
+from app.faskes.schemas import FaskesFilter, NearbyQuery
+from app.faskes.service import facilities, nearby
+from app.faskes.service.facilities import Results
 from app.identity.access import public, requires
 from app.identity.models import RoleName
 
@@ -24,7 +25,7 @@ bp = Blueprint("faskes", __name__, url_prefix="/faskes", description="Health fac
 @bp.plain_response(200, schemas.NearbyFaskesResults)
 def list_nearby_faskes(query: NearbyQuery) -> Results:
     """List facilities around a position, nearest first. If none is stored there, search the places provider."""
-    return lookup.nearby(query)
+    return nearby.nearby(query)
 
 
 @bp.get("/location")
@@ -33,17 +34,18 @@ def list_nearby_faskes(query: NearbyQuery) -> Results:
 @bp.response(200, schemas.NearbyFaskesResults)
 def list_faskes_by_location(query: NearbyQuery) -> Results:
     """List stored facilities within 50 km of a position, nearest first."""
-    return lookup.location(query)
+    return facilities.location(query)
 
 
 @bp.get("/search")
 @public
 @cached(60)
-@bp.arguments(schemas.KeywordSchema, location="query")
+@bp.arguments(PageSchema, location="query")
+@bp.arguments(schemas.KeywordQuery, location="query")
 @bp.plain_response(200, schemas.FaskesResults)
-def search_faskes(query: NameQuery) -> Results:
+def search_faskes(page: Page, query: dict[str, str]) -> Results:
     """List stored facilities whose name contains a keyword. The total is at most 10,000."""
-    return lookup.search(query)
+    return facilities.search(query["keyword"], page)
 
 
 @bp.get("")
@@ -56,16 +58,16 @@ def list_faskes(search: FaskesFilter) -> Results:
 
     The total of a filtered list is at most 10,000.
     """
-    return lookup.list_all(search)
+    return facilities.list_all(search)
 
 
 @bp.get("/<faskes_id>")
 @public
 @cached(60)
 @bp.response(200, schemas.Faskes)
-def get_faskes(faskes_id: str) -> Record:
+def get_faskes(faskes_id: str) -> Faskes:
     """Return one facility by its place identifier."""
-    return lookup.get(faskes_id)
+    return facilities.get(faskes_id)
 
 
 @bp.post("")
@@ -74,7 +76,7 @@ def get_faskes(faskes_id: str) -> Record:
 @bp.response(201, schemas.Faskes)
 def create_faskes(data: Loaded) -> Faskes:
     """Add a facility."""
-    return editing.create(data)
+    return facilities.create(data)
 
 
 @bp.put("/<faskes_id>")
@@ -83,7 +85,7 @@ def create_faskes(data: Loaded) -> Faskes:
 @bp.response(200, schemas.Faskes)
 def update_faskes(data: Loaded, faskes_id: str) -> Faskes:
     """Update a facility. Fields that are not sent stay unchanged."""
-    return editing.update(faskes_id, data)
+    return facilities.update(faskes_id, data)
 
 
 @bp.delete("/<faskes_id>")
@@ -91,5 +93,5 @@ def update_faskes(data: Loaded, faskes_id: str) -> Faskes:
 @bp.response(200, MessageSchema)
 def delete_faskes(faskes_id: str) -> dict[str, str]:
     """Delete a facility, also from the doctors who practise there."""
-    editing.delete(faskes_id)
+    facilities.delete(faskes_id)
     return {"message": "Fasilitas kesehatan dihapus."}

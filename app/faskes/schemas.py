@@ -31,25 +31,15 @@ class NearbyQuery:
 
 
 @dataclass(frozen=True)
-class NameQuery:
-    """A part of a name, and the requested page of the matching facilities."""
-
-    keyword: str
-    page: Page
-
-
-@dataclass(frozen=True)
 class FaskesFilter(Search):
-    """Page, search text, kind and province for a list of stored facilities."""
+    """Page, search text and province for a list of stored facilities."""
 
-    jenis: str | None = None
     province: str | None = None
 
 
 class FaskesFilterSchema(SearchSchema):
     search = FaskesFilter
 
-    jenis = Text(50, example="rumah_sakit")
     province = Province()
 
 
@@ -70,12 +60,8 @@ class NearbySchema(LocationSchema):
     )
 
 
-class KeywordSchema(PageSchema):
+class KeywordQuery(Schema):
     keyword = Text(100, required=True, example="cibabat")
-
-    @post_load
-    def to_page(self, data: dict[str, Any], **kwargs: object) -> NameQuery:
-        return NameQuery(data.pop("keyword"), super().to_page(data, **kwargs))
 
 
 def _not_reserved(value: str) -> None:

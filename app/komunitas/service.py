@@ -11,7 +11,6 @@ from app.core.errors import AppError, ValidationFailed
 from app.core.media import pictures
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, containing, cut_in_sql, paginate_rows
-from app.kategori import service as kategori
 from app.komunitas.models import Komunitas
 from app.komunitas.schemas import KomunitasFilter
 
@@ -29,7 +28,9 @@ CONSTRAINTS: dict[str, AppError] = {
 def list_all(search: KomunitasFilter) -> Listing[KomunitasRow]:
     """Return communities, newest first. `search.q` is a part of the name or description."""
     columns = [cut_in_sql(column, search.page) if column is komunitas.c.deskripsi else column for column in komunitas.c]
-    query = sa.select(*columns).where(*kategori.within(Komunitas.kategori_id, search)).order_by(Komunitas.id.desc())
+    query = sa.select(*columns).order_by(Komunitas.id.desc())
+    if search.kategori_id is not None:
+        query = query.where(Komunitas.kategori_id == search.kategori_id)
     if search.q:
         query = query.where(containing(search.q, Komunitas.nama, Komunitas.deskripsi))
     if search.province is not None:

@@ -65,11 +65,6 @@ class Cache(Generic[T]):
         self.put(key, value)
         return value
 
-    def peek(self, key: str) -> T | None:
-        """Return the stored value, fresh or stale, without a call to the provider. Return `None` if none is stored."""
-        copy = self._read(key)
-        return self._decode(copy.value) if copy else None
-
     def put(self, key: str, value: T) -> None:
         """Store a value that the provider has returned."""
         copy = orjson.dumps(Copy(value, now().timestamp()))

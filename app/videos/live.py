@@ -52,7 +52,7 @@ def list_channel(channel_id: str) -> list[PlatformVideo]:
     """Return the latest videos of a channel, newest first."""
     platform = _platform()
     with answering():
-        videos = channels.get(channel_id, lambda: _remembered(platform.channel(channel_id)))
+        videos = channels.get(channel_id, lambda: platform.channel(channel_id))
     if videos is None:
         raise NotFound(CHANNEL_NOT_FOUND)
     return videos
@@ -66,12 +66,7 @@ def search(text: str) -> list[PlatformVideo]:
     platform = _platform()
     words = " ".join(text.lower().split())
     with answering():
-        return searches.get(words, lambda: _remembered(platform.search(words)) or [])
-
-
-def cached(video_id: str) -> PlatformVideo | None:
-    """Return the cached video, fresh or stale, without calling the platform."""
-    return singles.peek(video_id)
+        return searches.get(words, lambda: platform.search(words))
 
 
 def is_configured() -> bool:
@@ -83,10 +78,3 @@ def _platform() -> VideoPlatform:
     if platform is None:
         raise ProviderFailed(NOT_CONFIGURED, code="provider_not_configured")
     return platform
-
-
-def _remembered(videos: list[PlatformVideo] | None) -> list[PlatformVideo] | None:
-    """Store each video of a list in the cache of single videos, because users often open or save a video of a list."""
-    for video in videos or ():
-        singles.put(video.video_id, video)
-    return videos

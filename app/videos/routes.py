@@ -5,12 +5,12 @@ from __future__ import annotations
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import cached
 from app.core.web.fields import Loaded
-from app.core.web.pagination import Listing, Page, PageSchema
+from app.core.web.pagination import Listing, Page, PageSchema, Search, SearchSchema
 from app.core.web.rate_limits import limit
 from app.identity.access import authenticated, by_caller, caller, caller_id, optional, requires
 from app.identity.models import RoleName
+from app.saved.schemas import IsSaved
 from app.videos import schemas, service
-from app.videos.schemas import VideoFilter
 from app.videos.service import SavedRow, VideoRow
 
 bp = Blueprint("videos", __name__, url_prefix="/videoplatform", description="Videos, live or stored")
@@ -19,9 +19,9 @@ bp = Blueprint("videos", __name__, url_prefix="/videoplatform", description="Vid
 @bp.get("/videos")
 @optional
 @cached(60)
-@bp.arguments(schemas.VideoFilterSchema, location="query")
+@bp.arguments(SearchSchema, location="query")
 @bp.response(200, schemas.StoredVideo(many=True))
-def list_videos(search: VideoFilter) -> Listing[VideoRow]:
+def list_videos(search: Search) -> Listing[VideoRow]:
     """List stored videos, newest first. `q` searches title and channel.
 
     The total of a filtered list is at most 10,000.
@@ -75,7 +75,7 @@ def search_videos(page: Page, query: dict[str, str]) -> Listing[dict[str, object
 @authenticated
 @limit("120 per minute; 2000 per day", key=by_caller)  # limited, because each call may add a permanent row
 @bp.arguments(schemas.VideoSave)
-@bp.response(200, schemas.VideoIsSaved)
+@bp.response(200, IsSaved)
 def save_video(data: Loaded) -> dict[str, bool]:
     """Save a video, or remove it if it is saved."""
     return {"is_saved": service.toggle_save(caller.id, data)}

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
 from typing import Any
 
-from marshmallow import Schema, fields, validate
+from marshmallow import Schema, fields, post_load, validate
 
-from app.core.web.fields import Form, Text, Timestamp
-from app.core.web.pagination import Search, SearchSchema
+from app.core.web.fields import Form, Loaded, Text, Timestamp
 from app.providers.videos import VIDEO_ID
 
 MAX_TITLE = 300
+
+#: Address of a picture on one of the platform's hosts.
+PICTURE = re.compile(r"https://([a-z0-9-]+\.)*(ytimg|ggpht)\.com/[!-~]{0,2000}")
 
 
 class VideoId(fields.String):
@@ -52,19 +54,6 @@ class SavedVideo(Video):
     saved_at = Timestamp()
 
 
-@dataclass(frozen=True)
-class VideoFilter(Search):
-    """Page, search text and channel for a list of stored videos."""
-
-    channel_id: str | None = None
-
-
-class VideoFilterSchema(SearchSchema):
-    search = VideoFilter
-
-    channel_id = Text(100, example="UCuAXFkgsw1L7xaCfnd5JJOw")
-
-
 class VideoUpdate(Form):
     """Fields of an update. Fields that are not sent stay unchanged.
 
@@ -86,13 +75,19 @@ class VideoSave(Schema):
     video_id = VideoId(required=True)
     title = Text(MAX_TITLE, required=True, example="Senam Jantung Sehat")
     channel_title = Text(200, load_default=None, allow_none=True, example="Kanal Kesehatan")
-    thumbnail_url = Text(
-        2048, load_default=None, allow_none=True, example="https://i.ytimg.com/vi/dQw4w9WgXcQ/hqdefault.jpg"
+    thumbnail_url = fields.String(
+        load_default=None,
+        allow_none=True,
+        metadata={
+            "example": "https://i.ytimg.com/vi/dQw4w9WgXcQ/hqdefault.jpg",
+            "description": "Left out unless it is an https address under ytimg.com or ggpht.com",
+        },
     )
 
-
-class VideoIsSaved(Schema):
-    is_saved = fields.Boolean(metadata={"example": True})
+    @post_load
+    def leave_out_other_pictures(self, data: Loaded, **_: object) -> Loaded:
+        is_own = PICTURE.fullmatch(data["thumbnail_url"] or "")
+        return data if is_own else {**data, "thumbnail_url": None}
 
 
 class VideoSearch(Schema):

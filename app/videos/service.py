@@ -5,30 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from urllib.parse import urlsplit
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY, insert
 
 from app.core.database.session import AnySelect, assign, db, get_locked_or_404, map_constraint_errors
 from app.core.errors import AppError, Conflict, NotFound
-from app.core.lib.urls import canonical
 from app.core.web.fields import Loaded
-from app.core.web.pagination import Listing, Page, containing, paginate_rows
+from app.core.web.pagination import Listing, Page, Search, containing, paginate_rows
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.delivery import rendering
 from app.notifications.models import About
 from app.providers.videos import PlatformVideo as LiveVideo
+from app.saved import service as saved
+from app.saved.models import Kind, Saved
 from app.videos import live
-from app.videos.models import SavedVideo, Video, videos
-from app.videos.schemas import VideoFilter
+from app.videos.models import Video, videos
 
 NOT_FOUND = live.NOT_FOUND
 CONSTRAINTS: dict[str, AppError] = {"uq_videos_video_id": Conflict("Video itu sudah ada.", code="video_exists")}
 ANNOUNCEMENT = "Video baru: {title}"
-
-#: Hosts of the platform's thumbnails.
-PICTURE_HOSTS = ("ytimg.com", "ggpht.com")
 
 #: A row with the columns of a video and `is_saved`.
 VideoRow = sa.Row[*tuple[object, ...]]
@@ -37,13 +32,11 @@ VideoRow = sa.Row[*tuple[object, ...]]
 SavedRow = sa.Row[*tuple[object, ...]]
 
 
-def list_all(search: VideoFilter, user_id: int | None) -> Listing[VideoRow]:
+def list_all(search: Search, user_id: int | None) -> Listing[VideoRow]:
     """Return stored videos, newest first. `search.q` is a part of the title or channel."""
     query = _with_is_saved(user_id).order_by(Video.id.desc())
     if search.q:
         query = query.where(containing(search.q, Video.title, Video.channel_title))
-    if search.channel_id is not None:
-        query = query.where(Video.channel_id == search.channel_id)
     return paginate_rows(query, search.page)
 
 
@@ -116,71 +109,39 @@ def delete(video_id: int) -> None:
 
 
 def toggle_save(user_id: int, data: Loaded) -> bool:
-    """Save or remove a video. Return whether it is saved now.
-
-    Each call locks the row and inverts its column `saved`. A double tap therefore saves the video and removes it again.
-    """
-    known = _known_thumbnail(data["video_id"])
-    statement = insert(SavedVideo).values(
-        user_id=user_id,
-        video_id=data["video_id"],
-        title=data["title"],
-        channel_title=data["channel_title"],
-        thumbnail=known or _platforms_own(data["thumbnail_url"]),
-        saved=True,
-    )
-    new = statement.excluded
-    toggle = statement.on_conflict_do_update(
-        index_elements=["user_id", "video_id"],
-        set_={
-            "saved": ~SavedVideo.saved,
-            "title": new.title,
-            "channel_title": new.channel_title,
-            "thumbnail": sa.func.coalesce(known, SavedVideo.thumbnail, new.thumbnail),
-            "saved_at": sa.func.clock_timestamp(),
-        },
-    )
-    return bool(db.session.scalar(toggle.returning(SavedVideo.saved)))
+    shown = {"title": data["title"], "channel_title": data["channel_title"], "thumbnail": data["thumbnail_url"]}
+    return saved.toggle(user_id, Kind.VIDEO, data["video_id"], **shown)
 
 
 def list_saved(user_id: int, page: Page) -> Listing[SavedRow]:
-    """Return the videos that a user saved, latest first."""
-    query = (
-        sa.select(
-            Video.id,
-            SavedVideo.video_id,
-            SavedVideo.title,
-            SavedVideo.channel_title,
-            SavedVideo.thumbnail,
-            SavedVideo.saved.label("is_saved"),
-            SavedVideo.saved_at,
-        )
-        .outerjoin(Video, Video.video_id == SavedVideo.video_id)
-        .where(SavedVideo.user_id == user_id, SavedVideo.saved)
-        .order_by(SavedVideo.saved_at.desc(), SavedVideo.video_id)
-    )
-    return paginate_rows(query, page)
+    """Return the videos that a user saved, latest first. Only stored videos have an id."""
+    query = sa.select(
+        Video.id,
+        Saved.key.label("video_id"),
+        Saved.title,
+        Saved.channel_title,
+        sa.func.coalesce(Saved.thumbnail, Video.thumbnail).label("thumbnail"),
+        Saved.saved.label("is_saved"),
+        Saved.saved_at,
+    ).outerjoin(Video, Video.video_id == Saved.key)
+    return paginate_rows(saved.listed(query, user_id, Kind.VIDEO), page)
 
 
 def _with_stored(live_videos: Sequence[LiveVideo], user_id: int | None) -> list[dict[str, object]]:
     """Return the platform's videos as rows with the id of the stored video and `is_saved` for this user."""
-    if not live_videos:
-        return []
-    ids = sa.cast([video.video_id for video in live_videos], ARRAY(sa.Text))
-    asked = sa.func.unnest(ids).table_valued("video_id", name="asked").render_derived()
-    saved = (SavedVideo.video_id == asked.c.video_id) & (SavedVideo.user_id == user_id) & SavedVideo.saved
-    query = (
-        sa.select(asked.c.video_id, Video.id, SavedVideo.saved.is_not(None))
-        .select_from(asked)
-        .outerjoin(Video, Video.video_id == asked.c.video_id)
-        .outerjoin(SavedVideo, saved)
-    )
-    stored = {video_id: (own_id, is_saved) for video_id, own_id, is_saved in db.session.execute(query)}
-    return [_row(video, *stored[video.video_id]) for video in live_videos]
-
-
-def _row(video: LiveVideo, own_id: int | None, is_saved: bool) -> dict[str, object]:
-    return {**asdict(video), "published_at": _moment(video.published_at), "id": own_id, "is_saved": is_saved}
+    video_ids = [video.video_id for video in live_videos]
+    stored = db.session.execute(sa.select(Video.video_id, Video.id).where(Video.video_id.in_(video_ids)))
+    ids = {row.video_id: row.id for row in stored}
+    own = saved.among(user_id, Kind.VIDEO, video_ids)
+    return [
+        {
+            **asdict(video),
+            "published_at": _moment(video.published_at),
+            "id": ids.get(video.video_id),
+            "is_saved": video.video_id in own,
+        }
+        for video in live_videos
+    ]
 
 
 def _paged(live_videos: Sequence[LiveVideo], page: Page, user_id: int | None) -> Listing[dict[str, object]]:
@@ -191,24 +152,6 @@ def _paged(live_videos: Sequence[LiveVideo], page: Page, user_id: int | None) ->
 def _video_id_of(own_id: int) -> str | None:
     """Return the platform's id of a stored video. No transaction stays open, because a provider call may follow."""
     return db.session.scalar(sa.select(Video.video_id).where(Video.id == own_id))
-
-
-def _known_thumbnail(video_id: str) -> str | None:
-    video = live.cached(video_id)
-    if video and video.thumbnail:
-        return video.thumbnail
-    return db.session.scalar(sa.select(Video.thumbnail).where(Video.video_id == video_id))
-
-
-def _platforms_own(address: str | None) -> str | None:
-    """Return the canonical form of a client's thumbnail address if it is on one of `PICTURE_HOSTS`."""
-    try:
-        url = canonical(address) if address else ""
-    except ValueError:
-        return None
-    parts = urlsplit(url)
-    own = any(parts.netloc == host or parts.netloc.endswith(f".{host}") for host in PICTURE_HOSTS)
-    return url if parts.scheme == "https" and own else None
 
 
 #: Renderer for the text of video announcements.
@@ -224,8 +167,4 @@ def _moment(text: str | None) -> datetime | None:
 
 
 def _with_is_saved(user_id: int | None) -> AnySelect:
-    if user_id is None:
-        return sa.select(*videos.c, sa.false().label("is_saved"))
-    saved = (SavedVideo.video_id == Video.video_id) & (SavedVideo.user_id == user_id)
-    is_saved = sa.func.coalesce(SavedVideo.saved, sa.false()).label("is_saved")
-    return sa.select(*videos.c, is_saved).outerjoin(SavedVideo, saved)
+    return sa.select(*videos.c, saved.is_saved(user_id, Kind.VIDEO, Video.video_id))

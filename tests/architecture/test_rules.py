@@ -26,7 +26,7 @@ EDGES = (
     # Services of views that are marked `in_steps`, and of GETs that write after the call of a provider.
     "accounts/service.py",
     "accounts/verification.py",
-    "faskes/service/lookup.py",
+    "faskes/service/nearby.py",
     "superadmin/service/console.py",
     # These modules call a provider between two transactions: the first claims a delivery, and the second stores the
     # outcome. No transaction may be open during the call.

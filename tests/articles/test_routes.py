@@ -13,12 +13,11 @@ from app.articles.models import Article
 from app.core.database.session import db
 from app.kategori.models import Kategori
 from dev.simulators import Server
-from tests.articles.samples import NEW, ONE, TWO, first
+from tests.articles.samples import NEW, first
 from tests.core.media import samples as pictures
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import make_article, make_user
+from tests.helpers.factories import make_article
 from tests.helpers.for_admins import ForAdmins
-from tests.helpers.routes import assert_refused
 from tests.helpers.statements import Statements
 
 
@@ -133,50 +132,6 @@ class TestGetArticleByUrl:
 
     def test_an_invalid_url_is_400(self, client: Client) -> None:
         assert_error(client.get("/articles/url?url=javascript:alert(1)"), 400, field="url")
-
-
-class TestSaveArticle:
-    """POST /articles/save"""
-
-    def test_each_request_toggles_the_saved_state(self, siti: Client) -> None:
-        states = [siti.post("/articles/save", ONE).json for _ in range(3)]
-        assert states == [{"is_saved": True}, {"is_saved": False}, {"is_saved": True}]
-
-    def test_saving_needs_at_most_one_statement_besides_the_session(self, siti: Client, statements: Statements) -> None:
-        siti.post("/articles/save", ONE)
-        with statements.at_most(2):
-            siti.post("/articles/save", ONE)
-
-    @pytest.mark.parametrize(
-        ("change", "field"),
-        [({"url": "javascript:alert(1)"}, "url"), ({"url": ""}, "url"), ({"url": None}, "url"),
-         ({"title": ""}, "title"), ({"title": "x" * 301}, "title")],
-    )  # fmt: skip
-    def test_bad_input_is_400(self, siti: Client, change: dict[str, str | None], field: str) -> None:
-        assert_error(siti.post("/articles/save", {**ONE, **change}), 400, field=field)
-
-    def test_needs_a_login(self, client: Client) -> None:
-        assert_refused(self, client)
-
-
-class TestListSavedArticles:
-    """GET /articles/saved"""
-
-    def test_own_saved_articles_are_listed_latest_first(self, client: Client, siti: Client) -> None:
-        for each in (ONE, TWO):
-            siti.post("/articles/save", each)
-        rows = siti.get("/articles/saved").json or []
-        assert [(row["title"], row["url"], row["is_saved"]) for row in rows] == [
-            ("Dua", TWO["url"], True),
-            ("Satu", ONE["url"], True),
-        ]
-        siti.post("/articles/save", TWO)
-        assert [row["title"] for row in siti.get("/articles/saved").json or []] == ["Satu"]
-        assert client.as_(make_user()).get("/articles/saved").json == []
-
-    def test_without_a_login_or_with_a_wrong_page_is_refused(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client)
-        assert_error(siti.get("/articles/saved?per_page=101"), 400, "validation_error", "per_page")
 
 
 class TestCreateArticle(ForAdmins):

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.faskes.models import Faskes
-from app.faskes.service import reads
+from app.faskes.service import facilities
 from dev.distance import distance_km
 from tests.faskes.places import make_faskes, nearby
 from tests.helpers.client import Client
@@ -42,7 +42,7 @@ def test_the_database_returns_the_same_facilities_as_a_haversine_check(client: C
         # this point.
         for km in (radius_km, edge_km + 1e-9, edge_km - 1e-6):
             inside = {name for name, far in distances.items() if far <= km}
-            records = reads.around(lat, lng, km * 1000)
+            records = facilities.around(lat, lng, km * 1000)
             assert len(records) == min(len(inside), 1000)
             assert {row["id"] for row in records} <= inside
             assert all(abs(row["distance_km"] - distances[row["id"]]) <= 0.0005 + 1e-9 for row in records)
@@ -55,8 +55,7 @@ def test_the_search_uses_the_position_index_and_no_sequential_scan(client: Clien
     rows = [{"id": f"i{n}", "nama": "x", "lat": n % 100 / 10, "lng": n / 100} for n in range(10_000)]
     db.session.execute(sa.insert(Faskes), rows)
     db.session.execute(sa.text("ANALYZE faskes"))
-    statement = reads.AROUND.params(reads.circle(5.0, 50.0, 5000))
-    literal = statement.compile(db.engine, compile_kwargs={"literal_binds": True})
+    literal = facilities.circle(5.0, 50.0, 5000).compile(db.engine, compile_kwargs={"literal_binds": True})
     plan = "\n".join(db.session.scalars(sa.text(f"EXPLAIN {literal}")))
     assert "ix_faskes_position" in plan
     assert "Seq Scan" not in plan

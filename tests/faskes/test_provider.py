@@ -8,12 +8,11 @@ from flask import Flask
 
 from app.core.database.session import db
 from app.faskes.models import Faskes
-from app.faskes.service import lookup
-from app.providers import places
+from app.faskes.service import nearby
 from app.providers.places import Place
 from dev.simulators import Server
 from tests.faskes.places import CIMAHI, make_faskes
-from tests.faskes.provider import HOSPITAL, JAYAPURA, around, failing, ids
+from tests.faskes.provider import HOSPITAL, JAYAPURA, around, ids
 from tests.helpers.client import Client, assert_error
 
 
@@ -78,22 +77,10 @@ def test_a_search_is_remembered_for_four_hours(client: Client, provider: Server,
     assert provider.places.searches() == 2
 
 
-@pytest.mark.parametrize(
-    "fault",
-    ["down", "drop", "hang", "slow", "not_http", "garbage", "wrong_type", "oversize", "redirect", "status",
-     "OVER_QUERY_LIMIT", "REQUEST_DENIED", "INVALID_REQUEST", "UNKNOWN_ERROR"],
-)  # fmt: skip
-def test_a_provider_failure_is_no_error_and_is_not_cached(client: Client, provider: Server, fault: str) -> None:
-    assert places.BUDGET_S <= 8
-    with failing(provider, fault):
-        assert around(client, JAYAPURA) == {"results": [], "status": "ZERO_RESULTS"}
-    assert ids(around(client, JAYAPURA)) == [HOSPITAL]
-
-
 def test_provider_results_update_only_records_of_the_provider(app: Flask) -> None:
     make_faskes(id="theirs", nama="Lama", telepon="022", source="places")
     make_faskes(id="ours", nama="Benar", source="db")
-    lookup.store([Place("theirs", "Baru", *CIMAHI), Place("ours", "Salah", *CIMAHI)])
+    nearby.store([Place("theirs", "Baru", *CIMAHI), Place("ours", "Salah", *CIMAHI)])
     db.session.expire_all()
     assert db.session.get_one(Faskes, "theirs").nama == "Baru"
     assert db.session.get_one(Faskes, "theirs").telepon == "022"
@@ -113,7 +100,7 @@ def test_provider_results_update_only_records_of_the_provider(app: Flask) -> Non
     ],
 )
 def test_the_kind_is_taken_from_the_name_before_the_types(name: str, types: tuple[str, ...], kind: str | None) -> None:
-    assert lookup.kind_of(Place("x", name, 0, 0, types=types)) == kind
+    assert nearby.kind_of(Place("x", name, 0, 0, types=types)) == kind
 
 
 def test_an_invalid_id_is_404(client: Client) -> None:

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.faskes.service import lookup
+from app.faskes.service import nearby
 from dev.simulators import Server
 from tests.faskes.provider import HOSPITAL, JAYAPURA, around, ids
 from tests.helpers.client import Client
@@ -38,7 +38,7 @@ def test_a_rollback_releases_the_claim(committed: Flask, provider: Server, monke
         raise sa.exc.OperationalError("INSERT", {}, Exception("gone"))
 
     with monkeypatch.context() as patch:
-        patch.setattr(lookup, "store", fail)
+        patch.setattr(nearby, "store", fail)
         response = Client(committed).get("/faskes/nearby", query_string={"lat": JAYAPURA[0], "lng": JAYAPURA[1]})
         assert response.status_code == 503
     assert ids(around(Client(committed), JAYAPURA)) == [HOSPITAL]

@@ -38,7 +38,8 @@ def make_user(*roles: str, image: str | None = None, **data: Any) -> User:
         **data,
     }
     with mock.patch.object(passwords, "hash_password", _hash), in_a_transaction():
-        user = users.create(values, roles or (RoleName.PASIEN,))
+        # Somebody who is only an administrator is like an account that `POST /admins` created.
+        user = users.create(values, roles or (RoleName.PASIEN,), is_staff=roles == (RoleName.ADMIN,))
         user.image = image
         db.session.flush()
     return user

@@ -8,9 +8,8 @@ import pytest
 
 from dev.simulators import Server
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import make_user, make_video
+from tests.helpers.factories import make_video
 from tests.helpers.for_admins import ForAdmins
-from tests.helpers.routes import assert_refused
 from tests.helpers.statements import Statements
 from tests.videos.samples import CHANNEL, MAXRES, ONE, SAVE, rows
 
@@ -22,15 +21,12 @@ FIELDS = {
 class TestListVideos:
     """GET /videoplatform/videos"""
 
-    def test_stored_and_saved_lists_need_one_statement_besides_the_session(
-        self, siti: Client, statements: Statements
-    ) -> None:
+    def test_the_list_needs_one_statement_besides_the_session(self, siti: Client, statements: Statements) -> None:
         for _ in range(10):
-            siti.post("/videoplatform/save", {**SAVE, "video_id": make_video().video_id})
-        for path in ("/videoplatform/videos", "/videoplatform/saved"):
-            siti.get(path)
-            with statements.at_most(2):
-                assert len(siti.get(path).json or []) == 10
+            make_video()
+        siti.get("/videoplatform/videos")
+        with statements.at_most(2):
+            assert len(siti.get("/videoplatform/videos").json) == 10
 
     def test_a_wrong_page_is_bad_input(self, client: Client) -> None:
         assert_error(client.get("/videoplatform/videos?page=0"), 400, "validation_error", "page")
@@ -117,58 +113,18 @@ class TestSearchVideos:
         assert outside.videos.units == 0
 
 
-class TestSaveVideo:
-    """POST /videoplatform/save"""
-
-    def test_each_request_toggles_the_saved_state(self, siti: Client) -> None:
-        states = [siti.post("/videoplatform/save", SAVE).json for _ in range(3)]
-        assert states == [{"is_saved": True}, {"is_saved": False}, {"is_saved": True}]
+class TestCreateVideo(ForAdmins):
+    """POST /videoplatform/video"""
 
     @pytest.mark.parametrize(
         ("change", "field"),
         [
-            ({"video_id": None}, "video_id"), ({"video_id": ""}, "video_id"), ({"video_id": "a b"}, "video_id"),
-            ({"video_id": "x" * 65}, "video_id"), ({"video_id": "abc\n"}, None), ({"title": " "}, "title"),
-            ({"title": "x" * 301}, "title"), ({"channel_title": "x" * 201}, "channel_title"),
+            ({"video_id": None}, "video_id"), ({"video_id": "a b"}, "video_id"), ({"video_id": "x" * 65}, "video_id"),
+            ({"title": " "}, "title"), ({"title": "x" * 301}, "title"), ({"channel_title": "x" * 201}, "channel_title"),
         ],
     )  # fmt: skip
-    def test_bad_input_is_400_for_a_save_and_for_a_new_video(
-        self, admin: Client, siti: Client, change: dict[str, Any], field: str | None
-    ) -> None:
-        if field is not None:
-            assert_error(admin.post("/videoplatform/video", {**SAVE, **change}), 400, field=field)
-            assert_error(siti.post("/videoplatform/save", {**SAVE, **change}), 400, field=field)
-        else:  # blanks at the ends are stripped
-            assert siti.post("/videoplatform/save", {**SAVE, **change}).status_code == 200
-
-    def test_needs_a_login(self, client: Client) -> None:
-        assert_refused(self, client)
-
-
-class TestListSavedVideos:
-    """GET /videoplatform/saved"""
-
-    def test_own_saved_videos_are_listed_latest_first(self, client: Client, siti: Client) -> None:
-        stored = make_video(video_id="abc")
-        siti.post("/videoplatform/save", SAVE)
-        siti.post("/videoplatform/save", {"video_id": "def", "title": "Lain"})
-        rows = siti.get("/videoplatform/saved").json or []
-        assert [(row["id"], row["video_id"], row["title"], row["is_saved"]) for row in rows] == [
-            (None, "def", "Lain", True),
-            (stored.id, "abc", "Senam", True),
-        ]
-        assert set(rows[0]) == {"id", "video_id", "title", "channel_title", "thumbnail", "is_saved", "saved_at"}
-        assert client.as_(make_user()).get("/videoplatform/saved").json == []
-        assert (siti.get(f"/videoplatform/videos/{stored.id}").json or {})["is_saved"] is True
-        assert (client.get(f"/videoplatform/videos/{stored.id}").json or {})["is_saved"] is False
-
-    def test_without_a_login_or_with_a_wrong_page_is_refused(self, client: Client, siti: Client) -> None:
-        assert_refused(self, client)
-        assert_error(siti.get("/videoplatform/saved?page=0"), 400, "validation_error", "page")
-
-
-class TestCreateVideo(ForAdmins):
-    """POST /videoplatform/video"""
+    def test_bad_input_is_400(self, admin: Client, change: dict[str, Any], field: str) -> None:
+        assert_error(admin.post("/videoplatform/video", {**SAVE, **change}), 400, field=field)
 
     def test_a_video_can_be_created_from_its_id_only(self, client: Client, admin: Client, outside: Server) -> None:
         response = admin.post("/videoplatform/video", {"video_id": "hdMaxres001"})

@@ -24,12 +24,12 @@ PLACE = {
 
 
 def answers(monkeypatch: pytest.MonkeyPatch, record: Mapping[str, object] | Exception) -> None:
-    def search(_query: object) -> dict[str, object]:
+    def search(*_: object) -> dict[str, object]:
         if isinstance(record, Exception):
             raise record
         return {"results": [record], "status": "OK"}
 
-    monkeypatch.setattr("app.faskes.service.lookup.search", search)
+    monkeypatch.setattr("app.faskes.service.facilities.search", search)
 
 
 @pytest.mark.parametrize(

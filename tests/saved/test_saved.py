@@ -1,0 +1,150 @@
+"""Saved articles and videos: both behave alike, in one table."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.database.session import db, unit_of_work
+from app.saved import service
+from app.saved.models import Kind, Saved
+from tests.articles.samples import ONE, TWO
+from tests.helpers.client import Client, assert_error
+from tests.helpers.factories import make_article, make_user, make_video
+from tests.helpers.statements import Statements
+from tests.videos.samples import SAVE
+
+#: For each kind: the path, a record to save, and another one.
+KINDS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "article": ("/articles", ONE, TWO),
+    "video": ("/videoplatform", SAVE, {"video_id": "def", "title": "Lain"}),
+}
+each_kind = pytest.mark.parametrize(("path", "one", "two"), KINDS.values(), ids=KINDS)
+
+
+@each_kind
+def test_each_request_flips_a_save_with_one_statement(
+    siti: Client, statements: Statements, path: str, one: dict[str, Any], two: dict[str, Any]
+) -> None:
+    states = [siti.post(f"{path}/save", one).json["is_saved"] for _ in range(3)]
+    assert states == [True, False, True]
+    with statements.at_most(2):
+        siti.post(f"{path}/save", two)
+    with statements.at_most(2):
+        assert [row["title"] for row in siti.get(f"{path}/saved").json] == [two["title"], one["title"]]
+
+
+@each_kind
+def test_people_see_their_own_saves_latest_first(
+    client: Client, siti: Client, path: str, one: dict[str, Any], two: dict[str, Any]
+) -> None:
+    for saved in (one, two, one, one):
+        siti.post(f"{path}/save", saved)
+    rows = siti.get(f"{path}/saved").json
+    assert [(row["title"], row["id"], row["is_saved"]) for row in rows] == [
+        (one["title"], None, True),
+        (two["title"], None, True),
+    ]
+    siti.post(f"{path}/save", one)
+    assert [row["title"] for row in siti.get(f"{path}/saved").json] == [two["title"]]
+    assert client.as_(make_user()).get(f"{path}/saved").json == []
+    for other, _, _ in KINDS.values():
+        if other != path:
+            assert siti.get(f"{other}/saved").json == []
+    assert_error(client.get(f"{path}/saved"), 401)
+    assert_error(client.post(f"{path}/save", one), 401)
+    assert_error(siti.get(f"{path}/saved?per_page=101"), 400, "validation_error", "per_page")
+
+
+def test_a_stored_record_is_marked_for_the_person_who_saved_it(siti: Client, client: Client) -> None:
+    article = make_article(image="a" * 32 + ".webp")
+    video = make_video(thumbnail="https://i.ytimg.com/vi/stored/hqdefault.jpg")
+    siti.post("/articles/save", {"url": f"{article.url}?utm_medium=x", "title": "Judul"})
+    siti.post("/videoplatform/save", {"video_id": video.video_id, "title": "Judul"})
+    (row,) = siti.get("/articles/saved").json
+    assert (row["id"], row["image"]) == (article.id, f"/media/{article.image}")
+    (row,) = siti.get("/videoplatform/saved").json
+    assert (row["id"], row["thumbnail"]) == (video.id, video.thumbnail)
+    assert set(row) == {"id", "video_id", "title", "channel_title", "thumbnail", "is_saved", "saved_at"}
+    records = [
+        "/articles/all", "/articles/search?title=artikel", f"/articles/{article.id}",
+        f"/articles/url?url={article.url}", "/videoplatform/videos", f"/videoplatform/videos/{video.id}",
+    ]  # fmt: skip
+    for who, is_saved in ((siti, True), (client, False), (client.as_(make_user()), False)):
+        bodies = [who.get(path).json for path in records]
+        assert [(body[0] if isinstance(body, list) else body)["is_saved"] for body in bodies] == [is_saved] * 6
+
+
+def test_a_new_record_of_a_saved_address_is_marked_as_saved(admin: Client) -> None:
+    for path, new, (_, saved, _) in zip(
+        ("/articles", "/videoplatform/video"), (ONE, SAVE), KINDS.values(), strict=True
+    ):
+        admin.post(f"{path.removesuffix('/video')}/save", saved)
+        assert admin.post(path, new).json["is_saved"] is True
+
+
+@pytest.mark.parametrize(
+    ("path", "change", "field"),
+    [
+        *(("/articles", {"url": url}, "url") for url in ("javascript:alert(1)", "", None)),
+        *(("/articles", {"title": title}, "title") for title in ("", " ", "x" * 301)),
+        *(("/videoplatform", {"video_id": value}, "video_id") for value in (None, "", "a b", "x" * 65)),
+        *(("/videoplatform", {"title": title}, "title") for title in (" ", "x" * 301)),
+        ("/videoplatform", {"channel_title": "x" * 201}, "channel_title"),
+        ("/videoplatform", {"thumbnail_url": 5}, "thumbnail_url"),
+    ],
+)
+def test_a_bad_save_is_400(siti: Client, path: str, change: dict[str, object], field: str) -> None:
+    body = ONE if path == "/articles" else SAVE
+    assert_error(siti.post(f"{path}/save", {**body, **change}), 400, field=field)
+
+
+@pytest.mark.parametrize(
+    ("sent", "is_kept"),
+    [
+        ("https://i.ytimg.com/vi/abc/hqdefault.jpg", True),
+        ("https://yt3.ggpht.com/a?s=88", True),
+        ("https://evil.example/x.jpg", False),
+        ("https://i.ytimg.com.evil.example/x.jpg", False),
+        ("https://evilytimg.com/x.jpg", False),
+        ("https://i.ytimg.com@evil.example/x.jpg", False),
+        ("https://evil.example\\.ytimg.com/x.jpg", False),
+        ("https://i.ytimg.com:8443/x.jpg", False),
+        ("http://i.ytimg.com/vi/abc/hqdefault.jpg", False),
+        ("https://i.ytimg.com/" + "x" * 2048, False),
+        ("javascript:alert(1)", False),
+        ("", False),
+        (None, False),
+    ],
+)
+def test_only_thumbnails_on_hosts_of_the_platform_are_saved(siti: Client, sent: str | None, is_kept: bool) -> None:
+    assert siti.post("/videoplatform/save", {**SAVE, "thumbnail_url": sent}).json == {"is_saved": True}
+    assert [row["thumbnail"] for row in siti.get("/videoplatform/saved").json] == [sent if is_kept else None]
+
+
+def test_concurrent_flips_of_a_save_leave_the_correct_state(committed: Flask) -> None:
+    with unit_of_work():
+        user_id = make_user().id
+
+    def tap(_: int) -> bool:
+        with committed.app_context(), unit_of_work():
+            return service.toggle(user_id, Kind.ARTICLE, ONE["url"], title="Satu")
+
+    with ThreadPoolExecutor(8) as pool:
+        states = list(pool.map(tap, range(101)))
+    assert (states.count(True), states.count(False)) == (51, 50)
+    assert db.session.scalars(sa.select(Saved.saved)).all() == [True]
+
+
+@each_kind
+def test_saves_are_limited_for_each_person(
+    client: Client, siti: Client, limited: None, path: str, one: dict[str, Any], two: dict[str, Any]
+) -> None:
+    for _ in range(60):
+        assert siti.post(f"{path}/save", one).status_code == siti.post(f"{path}/save", two).status_code == 200
+    assert_error(siti.post(f"{path}/save", one), 429, "too_many_requests")
+    assert client.as_(make_user()).post(f"{path}/save", one).status_code == 200
