@@ -29,7 +29,6 @@ from app.identity.models import RoleName, User
 from app.identity.roles import set_only_role
 from app.identity.schemas import UserCreate
 from app.logs import jobs as log_jobs
-from app.notifications import jobs as notification_jobs
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.delivery import trial
 from app.notifications.senders import report as sender_report
@@ -113,12 +112,11 @@ nik = CommandGroup("nik", help="Encryption of NIK and second factors: rotate the
 
 @nik.command("rotate")
 def rotate_nik() -> None:
-    """Use the first key of NIK_KEYS to encrypt all NIK, second factors and secrets of unsent messages again.
+    """Use the first key of NIK_KEYS to encrypt all NIK and second factors again.
 
     If the command is killed, run it again. It resumes where it stopped. If any cannot be decrypted, do all others,
     print the user ids and exit with code 1.
     """
-    notification_jobs.reencrypt_sealed()
     done, broken = identity_jobs.rotate_nik()
     click.echo(f"{done} NIK encrypted anew.")
     _fail_if_unreadable(broken)

@@ -103,9 +103,6 @@ def words_of(row: Row) -> Words:
 
     Return {} if nothing would be sent.
     """
-    if row["said"] is not None:
-        said: Words = row["said"]
-        return said
     delivery = Claimed(**{name: row[name] for name in Claimed.__dataclass_fields__})
     try:
         return rendering.words_of([delivery], drain.routing().render).get(delivery.id, {})

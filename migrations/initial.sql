@@ -407,8 +407,7 @@ CREATE TABLE deliveries (
     provider_state_ref text,
     about_type text,
     about_id bigint,
-    sealed text,
-    said jsonb
+    sealed text
 )
 WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
 
@@ -445,8 +444,6 @@ COMMENT ON COLUMN deliveries.about_type IS 'type of the object in about_id: remi
 COMMENT ON COLUMN deliveries.about_id IS 'the object that the message is about; the delivery is cancelled with this object';
 
 COMMENT ON COLUMN deliveries.sealed IS 'encrypted text that cannot be rendered again, such as a reset link; deleted with the final state';
-
-COMMENT ON COLUMN deliveries.said IS 'the text that was sent; stored in development only';
 
 CREATE SEQUENCE deliveries_id_seq
     START WITH 1
@@ -1530,11 +1527,7 @@ CREATE INDEX ix_deliveries_provider_ref ON deliveries USING btree (provider_ref)
 
 CREATE INDEX ix_deliveries_provider_state_ref ON deliveries USING btree (provider_state_ref) WHERE (provider_state_ref IS NOT NULL);
 
-CREATE INDEX ix_deliveries_sealed ON deliveries USING btree (settled_at) WHERE (sealed IS NOT NULL);
-
 CREATE INDEX ix_deliveries_settled ON deliveries USING btree (queue, settled_at) WHERE (settled_at IS NOT NULL);
-
-CREATE INDEX ix_deliveries_suspects ON deliveries USING btree (queue, channel, next_try_at) WHERE ((state = ANY (ARRAY['pending'::text, 'claimed'::text])) AND ((state = 'claimed'::text) OR (deaths > 0)));
 
 CREATE INDEX ix_deliveries_target ON deliveries USING btree (target) WHERE (user_id IS NULL);
 

@@ -34,8 +34,8 @@ class Channel(StrEnum):
 
 class DeliveryState(StrEnum):
     PENDING = "pending"
-    #: One worker has claimed the delivery and may send it until `next_try_at`, when the lease of the claim ends. A row
-    #: that is still in this state after that time is a suspect, because the worker has probably died.
+    #: One worker has claimed the delivery and may send it until `next_try_at`, when the lease of the claim ends. If the
+    #: row is still in this state after that time, the worker has died, and the next drain puts the row back.
     CLAIMED = "claimed"
     SENT = "sent"
     #: The delivery cannot be sent: it has no recipient, the provider refused it for good, or two calls to the provider
@@ -78,7 +78,7 @@ class Delivery(Base, Created):
     __personal__ = Personal(
         of=("user_id",),
         phones=("target",),
-        export=Rows(without=("payload", "sealed", "said", "claim_token", "last_error", "receipt_code")),
+        export=Rows(without=("payload", "sealed", "claim_token", "last_error", "receipt_code")),
         erase=Delete(),
     )
 
@@ -108,9 +108,6 @@ class Delivery(Base, Created):
     sealed: Mapped[str | None] = mapped_column(
         comment="encrypted text that cannot be rendered again, such as a reset link; deleted with the final state",
         info=SECRET,
-    )
-    said: Mapped[dict[str, object] | None] = mapped_column(
-        JSONB, comment="the text that was sent; stored in development only", info=SECRET
     )
     due_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(comment="a delivery that is not sent by this time becomes missed")
@@ -155,14 +152,6 @@ class Delivery(Base, Created):
             "next_try_at",
             postgresql_where=sa.text("state IN ('pending', 'claimed')"),
         ),
-        # Suspects: rows whose worker died while it sent them. A query that uses this index reads no other rows.
-        sa.Index(
-            "ix_deliveries_suspects",
-            "queue",
-            "channel",
-            "next_try_at",
-            postgresql_where=sa.text("state IN ('pending', 'claimed') AND (state = 'claimed' OR deaths > 0)"),
-        ),
         # This index contains only unsent rows with a subject. With all unsent rows in this index, PostgreSQL could
         # choose this index for the query that claims one row. The query would then read all unsent rows.
         sa.Index(
@@ -174,7 +163,6 @@ class Delivery(Base, Created):
         # Messages to a number without an account. The export and the erasure of personal data find them by number.
         sa.Index("ix_deliveries_target", "target", postgresql_where=sa.text("user_id IS NULL")),
         sa.Index("ix_deliveries_created_at", "created_at"),
-        sa.Index("ix_deliveries_sealed", "settled_at", postgresql_where=sa.text("sealed IS NOT NULL")),
         # For queries of recently sent or failed deliveries.
         sa.Index("ix_deliveries_settled", "queue", "settled_at", postgresql_where=sa.text("settled_at IS NOT NULL")),
         sa.Index("ix_deliveries_occurrence_id", "occurrence_id", postgresql_where=sa.text("occurrence_id IS NOT NULL")),

@@ -125,7 +125,7 @@ def send(delivery: Claimed) -> str | None:
         if delivery.kind not in HINTED_AT:
             raise UnwantedError(UNPROVEN)
         content = NEUTRAL
-    delivery.said = content
+    delivery.words = content
     left_s = int((delivery.expires_at - row.now).total_seconds())
     try:
         client = webpush.client()

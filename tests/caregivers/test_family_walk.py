@@ -57,7 +57,7 @@ def fall_due(user_id: int) -> None:
 def texts(gateway: Server, number: str) -> list[str]:
     """Return the messages sent to a number since the last call. Clear the list."""
     for queue in ("urgent", "bulk"):
-        jobs.send_due(queue)
+        jobs.drain(queue)
     found = [message.text for message in gateway.messaging.sent if message.target == number.lstrip("+")]
     gateway.messaging.sent[:] = [each for each in gateway.messaging.sent if each.target != number.lstrip("+")]
     return found

@@ -23,7 +23,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
 from app.inbox import jobs as inbox
 from app.notifications import jobs as notifications
-from app.notifications.delivery import claims, drain
+from app.notifications.delivery import drain
 from app.notifications.models import Channel
 from app.notifications.senders import sender_status
 from app.pengingat import jobs as pengingat
@@ -167,8 +167,7 @@ class Controlled:
                 pengingat.miss_overdue()
             pengingat.send_caregiver_alerts()
             inbox.handle()
-            for run in (_run_here, drain.run_suspects, _run_here):  # suspects may add deliveries
-                notifications.send_due("urgent", run)
+            notifications.drain("urgent")
         except WorkerKilled:
             return False
         finally:
@@ -183,8 +182,7 @@ class Controlled:
 
 def _run_here(lanes_of: list[tuple[str, Channel]], _: float) -> None:
     """Send due deliveries in this thread, because all code of the test shares one connection."""
-    context, changed = db.session.begin_nested, Condition()
-    lanes = [drain.Lane(*each, context, changed, claims.OLDEST, threads=0) for each in lanes_of]
+    lanes = [drain.Lane(*each, Condition(), threads=0) for each in lanes_of]
     while sum(lane.send_next() for lane in lanes):
         pass
 
@@ -210,6 +208,7 @@ def controlled(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Controll
     db.session.remove()
     connection.exec_driver_sql(CLOCK)
     service = Controlled(app, connection)
+    monkeypatch.setattr(drain, "run", _run_here)
     monkeypatch.setattr(local_time, "now", lambda: service.now.astimezone(local_time.UTC))
     # These events raise outside of a call of the database. SQLAlchemy would close the connection after an error inside.
     for event in ("do_orm_execute", "before_commit"):

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
 from app.identity.models import User
-from app.notifications import jobs, outbox
+from app.notifications import outbox
 from app.notifications.delivery import claims, drain, rendering, settlements
 from app.notifications.delivery.claims import Claimed
 from app.notifications.models import Broadcast, Channel, Delivery, deliveries
@@ -40,7 +40,7 @@ def add(**fields: Any) -> Delivery:
 
 def ready(channel: str = Channel.MESSAGING, queue: str = "urgent") -> Claimed:
     """Claim a due delivery and render its texts, as a drain does before it calls the provider."""
-    found = claims.claim(queue, channel) or claims.claim(queue, channel, claims.SUSPECTS)
+    found = claims.claim(queue, channel)
     assert found is not None
     rendering.render(found, drain.routing().render)
     return found
@@ -74,19 +74,11 @@ def age(seconds: float, *, of: Delivery) -> None:
         )
 
 
-def drain_all() -> None:
-    """Run the jobs of one tick: send due deliveries, then those that a worker failed to finish."""
-    jobs.drain("urgent")
-    jobs.drain_suspects("urgent")
-
-
-def die_over(*rows: Delivery) -> None:
-    """Let `POISON_CRASHES` workers claim each of these deliveries and die before they call the provider."""
-    for n in range(claims.POISON_CRASHES):
-        for row in rows:
-            assert claims.claim("urgent", row.channel, claims.SUSPECTS if n else claims.OLDEST) is not None
-        for row in rows:
-            age(claims.LEASE_S + 1, of=row)
+def abandon(row: Delivery) -> None:
+    """Let the worker of a claimed delivery die. Put the delivery back, and wait until it is due again."""
+    age(claims.LEASE_S + 1, of=row)
+    assert claims.put_back(row.queue) == 1
+    age(claims.AFTER_DEATH_S * 2**claims.MAX_DEATHS, of=row)
 
 
 def committed_user() -> User:

@@ -7,6 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.core.database.session import db
+from app.notifications.delivery import sealing
 from app.notifications.models import Delivery
 from app.pengingat import jobs
 from tests.helpers.client import Client
@@ -42,9 +43,11 @@ def tell() -> None:
     From then on the alert counts as sent with an unknown outcome.
     """
     jobs.send_caregiver_alerts()
-    waiting = sa.select(Delivery).where(Delivery.kind == "alert", Delivery.state == "pending", Delivery.said.is_(None))
-    for id_, words in [(row.id, words_of(row)) for row in db.session.scalars(waiting).all()]:
-        db.session.execute(sa.update(Delivery).where(Delivery.id == id_).values(said=words, unconfirmed_calls=1))
+    waiting = sa.select(Delivery).where(
+        Delivery.kind == "alert", Delivery.state == "pending", Delivery.sealed.is_(None)
+    )
+    for row in db.session.scalars(waiting).all():
+        row.sealed, row.unconfirmed_calls = sealing.seal(words_of(row), row.user_id), 1
     db.session.commit()
 
 

@@ -172,7 +172,7 @@ class TestReceivers:
                 "expires_at": db.session.scalar(sa.select(sa.func.now() + sa.text("interval '1 hour'"))),
             }
             outbox.add(outbox.NewDelivery(**{**values, **draft}))
-        jobs.send_due("urgent")
+        jobs.drain("urgent")
         db.session.expire_all()
         return db.session.scalars(sa.select(Delivery).filter_by(dedupe_key="to-ibu")).one()
 

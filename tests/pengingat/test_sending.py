@@ -69,7 +69,8 @@ def change(row: Delivery, **values: Any) -> None:
 def refuse() -> None:
     """Simulate that WhatsApp first accepted a text message, and then required a template for this message."""
     (row,) = messages(Delivery.state == DeliveryState.SENT)
-    change(row, state=DeliveryState.PENDING, next_try_at=sa.func.now(), payload={**row.payload, AS_TEMPLATE: True})
+    again = {"state": DeliveryState.PENDING, "next_try_at": sa.func.now(), "sealed": None}
+    change(row, **again, payload={**row.payload, AS_TEMPLATE: True})
 
 
 def texts(gateway: Server) -> list[str]:

@@ -1,7 +1,6 @@
 """Claims: a worker claims a delivery before it sends the delivery, so that no other worker sends it.
 
-A claim has a lease (a time limit). If the worker dies, the lease expires, and the delivery is then a suspect. A suspect
-is sent alone, because the attempt to send it may have killed the worker.
+A claim has a lease (a time limit). If the worker dies, the lease ends, and the next drain puts the delivery back.
 """
 
 from __future__ import annotations
@@ -17,23 +16,29 @@ from app.core.database import db_time
 from app.core.database.session import db, unit_of_work
 from app.identity.notification_settings import DeliveryPreferences, delivery_preferences_of
 from app.notifications.delivery.sealing import Words
-from app.notifications.delivery.settlements import MAX_RETRY_S, Claim, of_claim, token
 from app.notifications.models import About, DeliveryState, deliveries
 
-#: Duration of a lease in seconds. A lease is longer than the time limit of any call to a provider. After a worker has
-#: died, its deliveries wait until the lease expires.
-LEASE_S = 30
-#: Minimum number of seconds that the lease still lasts when a call to a provider starts. The number is more than twice
-#: the longest time limit of such a call.
-CALL_S = 20
-#: From this number of workers that died while they sent a delivery, each death doubles the duration of its lease.
-POISON_CRASHES = 3
+#: Duration of a lease in seconds. A lease is longer than the time limit of any call to a provider.
+LEASE_S = 20
+#: Minimum number of seconds that the lease still lasts when a call to a provider starts. The longest call takes 8 s.
+CALL_S = 12
+#: Seconds until a delivery is sent once more, if its worker died during the call to the provider.
+AFTER_UNKNOWN_S = 30.0
+#: Number of calls with an unknown outcome after which a delivery is not sent again.
+MAX_UNCONFIRMED_CALLS = 2
+#: Seconds until a delivery is sent, if its worker died before the call. Each further death doubles the time.
+AFTER_DEATH_S = 10.0
+#: Number of dead workers after which a delivery is not sent again.
+MAX_DEATHS = 5
 
 
 @dataclass
-class Claimed(Claim):
-    """A delivery that only this worker may send now."""
+class Claimed:
+    """A delivery that only this worker may send now. `claim_token` identifies the claim in the delivery's row."""
 
+    id: int
+    claim_token: uuid.UUID
+    unconfirmed_calls: int
     dedupe_key: str
     queue: str
     channel: str
@@ -48,13 +53,13 @@ class Claimed(Claim):
     due_at: datetime
     expires_at: datetime
     attempts: int
-    worker_crashes: int
     #: The person's delivery preferences at the time of the claim.
     preferences = DeliveryPreferences()
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        #: The text or the push fields to send, see `rendering`.
+        #: True from the start of the call to the provider, see `begin`.
+        self.call_started = False
+        #: The text or the push fields to send, see `rendering`. Empty before the worker has read them.
         self.words: Words = {}
 
     @property
@@ -83,58 +88,46 @@ class ClaimLostError(Exception):
 
 
 _rows = deliveries.c
-
-#: Condition: a due row is a suspect, because its worker died. The index `ix_deliveries_suspects` has this condition.
-is_suspect = sa.or_(_rows.state == DeliveryState.CLAIMED, _rows.worker_crashes > 0)
-#: A delivery counts as newly due until this number of seconds after its due time.
-NEW_S = 30
-
-
-def _interval(seconds: sa.ColumnElement[float] | float) -> sa.ColumnElement[timedelta]:
-    return sa.func.make_interval(0, 0, 0, 0, 0, 0, seconds, type_=sa.Interval)
-
-
 _now = db_time.now_sql()
-_new_since = _now - _interval(NEW_S)
-#: SQL for the number of workers that died while they sent a due row. A due row that is still claimed counts one more.
-_worker_crashes = _rows.worker_crashes + sa.case((_rows.state == DeliveryState.CLAIMED, 1), else_=0)
-#: SQL for the duration of the lease in seconds. The duration is `LEASE_S` until `POISON_CRASHES` workers have died.
-#: From this number on, each death doubles the duration, up to `MAX_RETRY_S`.
-_lease_s = sa.func.least(
-    LEASE_S * sa.func.power(2, sa.func.greatest(_worker_crashes - POISON_CRASHES + 1, 0), type_=sa.Float), MAX_RETRY_S
-)
-_claiming = sa.update(deliveries).values(
-    state=DeliveryState.CLAIMED, claim_token=token, attempts=_rows.attempts + 1, worker_crashes=_worker_crashes
-)
 
 
-def _first_of(*which: sa.ColumnElement[bool]) -> sa.UpdateBase:
-    """Return the statement that claims one due row of a channel: the row that has been due longest."""
-    due = (
-        sa.select(_rows.id)
-        .where(
-            _rows.queue == sa.bindparam("of_queue"),
-            _rows.channel == sa.bindparam("of_channel"),
-            # same text as in the index `ix_deliveries_open`, so that PostgreSQL uses the index
-            sa.literal_column("state IN ('pending', 'claimed')"),
-            _rows.next_try_at <= _now,
-            _rows.expires_at > _now,
-            *which,
-        )
-        .order_by(_rows.next_try_at)
-        .limit(1)
-        .with_for_update(skip_locked=True)
-        .cte("due")
+def seconds(count: sa.ColumnElement[float] | float) -> sa.ColumnElement[timedelta]:
+    return sa.func.make_interval(0, 0, 0, 0, 0, 0, count, type_=sa.Interval)
+
+
+_newest_due = (
+    sa.select(_rows.id)
+    .where(
+        _rows.queue == sa.bindparam("of_queue"),
+        _rows.channel == sa.bindparam("of_channel"),
+        # same text as in the index `ix_deliveries_open`, so that PostgreSQL uses the index
+        sa.literal_column("state IN ('pending', 'claimed')"),
+        _rows.state == DeliveryState.PENDING,
+        _rows.next_try_at <= _now,
+        _rows.expires_at > _now,
     )
-    return _claiming.where(_rows.id == due.c.id).values(next_try_at=_now + _interval(_lease_s)).returning(*_columns)
-
-
+    .order_by(_rows.next_try_at.desc())
+    .limit(1)
+    .with_for_update(skip_locked=True)
+    .cte("newest_due")
+)
 _columns = (*(_rows[name] for name in Claimed.__dataclass_fields__), delivery_preferences_of(_rows.user_id))
-#: Each statement claims the row that has been due longest. `OLDEST` chooses among all rows that are not suspects.
-#: `NEWEST` chooses among the newly due rows that are not suspects. `SUSPECTS` chooses among the suspects.
-OLDEST = _first_of(~is_suspect)
-NEWEST = _first_of(~is_suspect, _rows.next_try_at > _new_since, _rows.due_at > _new_since)
-SUSPECTS = _first_of(is_suspect)
+_claim = (
+    sa.update(deliveries)
+    .where(_rows.id == _newest_due.c.id)
+    .values(
+        state=DeliveryState.CLAIMED,
+        claim_token=sa.bindparam("token", type_=sa.Uuid()),
+        attempts=_rows.attempts + 1,
+        next_try_at=_now + seconds(LEASE_S),
+    )
+    .returning(*_columns)
+)
+#: Conditions that select the row of a claim, unless another worker has claimed the row since.
+of_claim = (
+    _rows.id == sa.bindparam("of_id", type_=sa.BigInteger),
+    _rows.claim_token == sa.bindparam("token", type_=sa.Uuid()),
+)
 _begin = (
     sa.update(deliveries)
     .where(*of_claim, _rows.state == DeliveryState.CLAIMED, _rows.expires_at > _now)
@@ -142,19 +135,22 @@ _begin = (
         unconfirmed_calls=_rows.unconfirmed_calls + 1,
         # Extend the lease only if little time is left. An update of `next_try_at` is costly, as it is indexed.
         next_try_at=sa.case(
-            (_rows.next_try_at < _now + _interval(CALL_S), _now + _interval(LEASE_S)),
-            else_=_rows.next_try_at,
+            (_rows.next_try_at < _now + seconds(CALL_S), _now + seconds(LEASE_S)), else_=_rows.next_try_at
         ),
     )
     .returning(_rows.unconfirmed_calls)
 )
 
 
-def claim(queue: str, channel: str, which: sa.UpdateBase = OLDEST) -> Claimed | None:
-    """Claim the delivery that has been due longest in a channel, or return None if none is due. Skip locked rows."""
-    values = {"token": uuid.uuid4(), "of_queue": queue, "of_channel": channel}
+def claim(queue: str, channel: str) -> Claimed | None:
+    """Claim the delivery of a channel that became due last, or return None if none is due. Skip locked rows.
+
+    The newest is first, so that what falls due now never waits behind a backlog.
+    """
     with unit_of_work():
-        row = db.session.execute(which, values).one_or_none()
+        row = db.session.execute(
+            _claim, {"token": uuid.uuid4(), "of_queue": queue, "of_channel": channel}
+        ).one_or_none()
     if row is None:
         return None
     *columns, preferences = row
@@ -168,10 +164,49 @@ def begin(delivery: Claimed) -> None:
     """Record that the call to the provider starts now. Extend the lease if it is short.
 
     From now until an outcome is recorded, the outcome counts as unknown. A worker that dies in this time may have sent
-    the delivery. Raise `ClaimLostError` if the delivery was cancelled since the claim.
+    the delivery. Raise `ClaimLostError` if the delivery was cancelled or put back since the claim.
     """
     with unit_of_work():
         unconfirmed_calls = db.session.scalar(_begin, {"of_id": delivery.id, "token": delivery.claim_token})
     if unconfirmed_calls is None:
         raise ClaimLostError
     delivery.call_started, delivery.unconfirmed_calls = True, unconfirmed_calls
+
+
+_abandoned = (
+    sa.select(_rows.id)
+    .where(_rows.queue == sa.bindparam("of_queue"), _rows.state == DeliveryState.CLAIMED, _rows.next_try_at <= _now)
+    .with_for_update(skip_locked=True)
+    .cte("abandoned")
+)
+_is_unknown = _rows.unconfirmed_calls > 0
+_is_over = sa.or_(_rows.unconfirmed_calls >= MAX_UNCONFIRMED_CALLS, _rows.worker_crashes >= MAX_DEATHS - 1)
+_put_back = (
+    sa.update(deliveries)
+    .where(_rows.id == _abandoned.c.id)
+    .values(
+        state=sa.case((_is_over, DeliveryState.FAILED), else_=DeliveryState.PENDING),
+        worker_crashes=_rows.worker_crashes + 1,
+        next_try_at=_now
+        + seconds(
+            sa.func.greatest(
+                AFTER_DEATH_S * sa.func.power(2, _rows.worker_crashes, type_=sa.Float),
+                sa.case((_is_unknown, AFTER_UNKNOWN_S), else_=0.0),
+                type_=sa.Float,
+            )
+        ),
+        last_error=sa.case((_is_unknown, "outcome unknown: its worker died"), else_="its worker died"),
+        settled_at=sa.case((_is_over, _now)),
+        sealed=sa.case((~_is_over, _rows.sealed)),
+    )
+)
+
+
+def put_back(queue: str) -> int:
+    """Put the deliveries of a queue back whose workers died. Return their number.
+
+    A worker that died during the call may have sent the delivery, so the delivery is repeated once and then fails. A
+    delivery that kills each worker before the call fails at the fifth death. The claim token stays: a worker that was
+    only frozen can still record that it sent the delivery, until the next claim.
+    """
+    return db.session.execute(_put_back, {"of_queue": queue}).rowcount  # type: ignore[attr-defined,no-any-return]

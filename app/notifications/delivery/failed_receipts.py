@@ -5,9 +5,12 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from app.core.database.session import db
+from app.core.settings import settings
 from app.identity import dependents
 from app.identity.models import User
-from app.notifications.delivery import template_fallback
+from app.notifications.delivery import settlements
+from app.notifications.delivery.drain import routing
+from app.notifications.delivery.message_format import AS_TEMPLATE
 from app.notifications.models import deliveries
 from app.notifications.senders import numbers, sender_status
 from app.providers import fonnte, whatsapp
@@ -18,12 +21,36 @@ def record(delivery_id: int, code: str | None) -> None:
 
     This function is called once for each message.
     """
-    if code == str(whatsapp.OUTSIDE_HOURS):
-        template_fallback.send_as_template(delivery_id)
+    if code == str(whatsapp.OUTSIDE_HOURS) and settings.follows_whatsapp_hours:
+        _send_as_template(delivery_id)
     elif code in _NOBODY_THERE and (phone := db.session.scalar(_phone, {"of_delivery": delivery_id})) is not None:
         numbers.refused(phone)
     elif code is not None and (error := whatsapp.sender_error(code)) is not None:
         sender_status.record_error(error)
+
+
+#: Columns that are emptied when a message is sent again.
+_UNSENT = ("sealed", "settled_at", "provider_ref", "receipt", "receipt_at", "receipt_code")
+
+
+def _send_as_template(delivery_id: int) -> None:
+    """Send an accepted message again as a template, unless it has expired or was a template.
+
+    A text that was stored only in its delivery is deleted by now, so such a message is not sent again.
+    """
+    _rows = deliveries.c
+    db.session.execute(
+        sa.update(deliveries)
+        .where(
+            _rows.id == delivery_id,
+            _rows.kind.in_(routing().render),
+            ~_rows.payload.has_key(AS_TEMPLATE),
+            _rows.expires_at > sa.func.statement_timestamp(),
+        )
+        .values(
+            sealed=None, provider_ref=None, receipt=None, receipt_at=None, settled_at=None, **settlements.as_template()
+        )
+    )
 
 
 _NOBODY_THERE = frozenset({*map(str, whatsapp.INVALID_NUMBERS), fonnte.INVALID})

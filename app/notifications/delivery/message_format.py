@@ -25,6 +25,16 @@ OPEN_FOR = timedelta(hours=24) - timedelta(minutes=10)
 AS_TEMPLATE = "as_template"
 
 
+def is_template(payload: Mapping[str, object]) -> bool:
+    """Return whether a delivery with this payload must be sent as a template."""
+    return bool(payload.get(AS_TEMPLATE))
+
+
+def may_be_template(payload: Mapping[str, object]) -> bool:
+    """Return whether a delivery with this payload, whose free text WhatsApp has refused, is sent as a template."""
+    return settings.follows_whatsapp_hours and not is_template(payload)
+
+
 class NeedsTemplateError(UndeliverableError):
     """The 24 hours for free text are over, and no template is configured for this kind of message."""
 

@@ -13,13 +13,13 @@ from app.core.database.session import db, unit_of_work
 from app.core.settings import settings
 from app.identity import dependents
 from app.identity.models import PHONE_IS_PROVEN, User
-from app.notifications.delivery import claims, message_format, number_verification, template_fallback
+from app.notifications.delivery import claims, message_format, number_verification
 from app.notifications.delivery.claims import Claimed, UndeliverableError, UnwantedError
 from app.notifications.delivery.delivery_preferences import ALWAYS_WANTED, SWITCHED_OFF
 from app.notifications.senders import numbers, sender_status
 from app.notifications.senders.models import phone_numbers
 from app.providers import messaging
-from app.providers.messenger import InvalidNumberError, LimitedError, OutsideHoursError, SenderError
+from app.providers.messenger import InvalidNumberError, LimitedError, SenderError
 
 logger = logging.getLogger(__name__)
 
@@ -105,10 +105,6 @@ def _send(delivery: Claimed, address: RecipientNumber, form: message_format.Mess
     except (SenderError, LimitedError) as error:
         sender_status.record_error(error)
         raise
-    except OutsideHoursError:
-        with unit_of_work():
-            template_fallback.send_as_template(delivery.id)
-        raise
     try:
         if is_trial:
             sender_status.start()
@@ -160,10 +156,8 @@ def _known_of(phone: str, kind: str) -> RecipientNumber:
 
 
 def _format_of(delivery: Claimed, address: RecipientNumber) -> message_format.MessageFormat:
-    """Return the format of a message. Store the text and its parts in `delivery.said`."""
-    delivery.said = delivery.words
-    as_template = bool(delivery.payload.get(message_format.AS_TEMPLATE))
-    return message_format.format_of(delivery.kind, delivery.said, is_open=address.is_open, as_template=as_template)
+    as_template = message_format.is_template(delivery.payload)
+    return message_format.format_of(delivery.kind, delivery.words, is_open=address.is_open, as_template=as_template)
 
 
 def _take_probe(phone: str) -> bool:

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.core.database.session import db
-from app.notifications.delivery.settlements import final_of_accepted
+from app.notifications.delivery.settlements import final
 from app.notifications.models import DeliveryState, InboundKind, Receipt, deliveries, inbound
 from app.notifications.senders import numbers
 
@@ -187,7 +187,7 @@ def _apply(furthest: Mapping[int, ReceiptEvent]) -> set[int]:
         "unconfirmed_calls": sa.case(
             (was_open, sa.func.greatest(_rows.unconfirmed_calls - 1, 0)), else_=_rows.unconfirmed_calls
         ),
-        **{name: sa.case((was_open, value), else_=_rows[name]) for name, value in final_of_accepted().items()},
+        **{name: sa.case((was_open, value), else_=_rows[name]) for name, value in final().items()},
     }
     rank = sa.func.coalesce(sa.func.array_position(sa.literal(list(RANKS), ARRAY(sa.Text)), _rows.receipt) - 1, -1)
     statement = sa.update(deliveries).where(_rows.id == new.id, new.rank > rank).values(values).returning(_rows.id)

@@ -13,40 +13,43 @@ from app.core.database.session import db
 from app.core.lib import local_time
 from app.notifications.delivery import claims, settlements
 from app.notifications.models import Channel, Delivery, DeliveryState
-from tests.notifications.deliveries import add, age, reread
+from tests.notifications.deliveries import abandon, add, age, reread
 
 
-def claim(which: sa.UpdateBase = claims.OLDEST) -> claims.Claimed:
-    claimed = claims.claim("urgent", Channel.MESSAGING, which)
+def claim() -> claims.Claimed:
+    claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None
     return claimed
-
-
-def test_a_claimed_delivery_cannot_be_claimed_again_before_its_lease_ends(app: Flask) -> None:
-    row = add()
-    first = claim()
-    assert claims.claim("urgent", Channel.MESSAGING) is None
-    age(claims.LEASE_S + 1, of=row)
-    second = claim(claims.SUSPECTS)
-    assert (second.id, second.attempts, second.worker_crashes) == (first.id, 2, 1)
 
 
 def test_a_worker_that_lost_its_claim_cannot_record_an_outcome(app: Flask) -> None:
     row = add()
     first = claim()
-    age(claims.LEASE_S + 1, of=row)
-    claim(claims.SUSPECTS)
+    abandon(row)
+    assert (claim().id, reread(row.dedupe_key).attempts) == (first.id, 2)
     settlements.record_failed(first, "late")
     settlements.record_sent(first, "late")
     assert reread(row.dedupe_key).state == DeliveryState.CLAIMED
+    with pytest.raises(claims.ClaimLostError):
+        claims.begin(first)
 
 
-def test_the_delivery_with_the_oldest_due_time_is_claimed_first(app: Flask) -> None:
+def test_the_delivery_that_became_due_last_is_claimed_first(app: Flask) -> None:
     now = local_time.now()
     late = {"expires_at": now + timedelta(hours=1)}
-    add(dedupe_key="second", due_at=now - timedelta(seconds=10), **late)
-    add(dedupe_key="first", due_at=now - timedelta(seconds=20), **late)
-    assert claim().id == reread("first").id
+    add(dedupe_key="newest", due_at=now - timedelta(seconds=10), **late)
+    add(dedupe_key="backlog", due_at=now - timedelta(seconds=20), **late)
+    assert claim().id == reread("newest").id
+
+
+def test_starting_a_call_extends_the_lease_for_the_length_of_the_call(app: Flask) -> None:
+    row = add()
+    claimed = claim()
+    assert claims.claim("urgent", Channel.MESSAGING) is None
+    age(claims.LEASE_S - 1, of=row)
+    claims.begin(claimed)
+    age(claims.CALL_S - 1, of=row)
+    assert claims.put_back("urgent") == 0
 
 
 def test_a_retry_is_delayed_and_its_error_is_stored(app: Flask) -> None:

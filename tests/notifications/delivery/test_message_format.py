@@ -14,12 +14,11 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.database.session import db, unit_of_work
+from app.core.database.session import db
 from app.core.lib import local_time
 from app.notifications import jobs
-from app.notifications.delivery import claims, drain, message_format, template_fallback
-from app.notifications.delivery.sealing import unseal
-from app.notifications.models import Channel, Delivery, DeliveryState, deliveries
+from app.notifications.delivery import drain, message_format
+from app.notifications.models import Channel, DeliveryState
 from app.notifications.senders import sender_status
 from app.notifications.senders.models import PhoneNumber, phone_numbers
 from app.providers import messaging
@@ -27,7 +26,7 @@ from dev.simulators import Server
 from dev.stack.waiting import PATIENCE_S
 from tests.helpers.apps import config_for_tests
 from tests.helpers.factories import make_user
-from tests.notifications.deliveries import REMINDER, TEXT, add, age, committed_user, reread
+from tests.notifications.deliveries import REMINDER, TEXT, add, committed_user, reread
 
 Configure = Callable[..., None]
 
@@ -185,7 +184,7 @@ def test_sending_a_message_to_a_person_needs_at_most_four_statements(
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
     user = make_user()
     add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
-    lane = drain.Lane("urgent", Channel.MESSAGING, app.app_context, drain.Condition(), claims.OLDEST)
+    lane = drain.Lane("urgent", Channel.MESSAGING, drain.Condition())
     sender_status.may_send(Channel.MESSAGING)
     with statements.at_most(4):  # one SQL statement each for claim, phone number, start of the call, and outcome
         delivery = lane.next()
@@ -197,11 +196,23 @@ def test_sending_a_message_to_a_person_needs_at_most_four_statements(
 # --- texts that WhatsApp refuses during the 24 hours ------------------------------------------------------------------
 
 
-def refused_as_a_text(sim: Server, whatsapp: Configure, **settings: str) -> tuple[Delivery, list[Delivery]]:
-    """Send a reminder that WhatsApp refuses as a text. Then send all deliveries that are due.
-
-    Return the delivery of the refused text, and the list of all deliveries.
-    """
+@pytest.mark.parametrize(
+    ("settings", "state", "error", "kinds"),
+    [
+        ({"WHATSAPP_TEMPLATES": '{"reminder": "pengingat"}'}, DeliveryState.SENT, None, ["template"]),
+        ({"WHATSAPP_TEMPLATES": '{"broadcast": "kabar"}'}, DeliveryState.FAILED, "needs_template", []),
+        ({}, DeliveryState.FAILED, "messaging: code 131047", []),
+    ],
+)
+def test_a_text_that_whatsapp_refuses_is_sent_once_as_a_template(
+    committed: Flask,
+    sim: Server,
+    whatsapp: Configure,
+    settings: dict[str, str],
+    state: DeliveryState,
+    error: str | None,
+    kinds: list[str],
+) -> None:
     whatsapp(**settings)
     user = committed_user()
     wrote(user.phone or "", INSIDE)
@@ -209,56 +220,17 @@ def refused_as_a_text(sim: Server, whatsapp: Configure, **settings: str) -> tupl
     sim.fault("messaging", "code_131047")
     jobs.drain("urgent")
     jobs.drain("urgent")
-    return reread(row.dedupe_key), list(db.session.scalars(sa.select(Delivery).order_by(Delivery.id)))
+    row = reread(row.dedupe_key)
+    assert (row.state, row.last_error, row.attempts, row.unconfirmed_calls) == (state, error, 1, 0)
+    assert [message.kind for message in sim.messaging.sent] == kinds
 
 
-def test_a_text_that_whatsapp_refuses_is_sent_once_as_a_template(
-    committed: Flask, sim: Server, whatsapp: Configure
-) -> None:
-    row, rows = refused_as_a_text(sim, whatsapp, WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
-    assert (row.state, row.last_error) == (DeliveryState.FAILED, "messaging: code 131047")
-    assert [(each.state, each.dedupe_key) for each in rows[1:]] == [(DeliveryState.SENT, f"{row.dedupe_key}:template")]
-    assert (rows[1].due_at, rows[1].expires_at, rows[1].user_id) == (row.due_at, row.expires_at, row.user_id)
-    assert [message.kind for message in sim.messaging.sent] == ["template"]
-    with unit_of_work():
-        assert not template_fallback.send_as_template(row.id)  # a webhook reports the same refusal a second time
-        assert not template_fallback.send_as_template(rows[1].id)
-
-
-@pytest.mark.parametrize("settings", [{}, {"WHATSAPP_TEMPLATES": '{"broadcast": "kabar"}'}])
-def test_a_refused_text_without_a_template_is_not_sent_again(
-    committed: Flask, sim: Server, whatsapp: Configure, settings: dict[str, str]
-) -> None:
-    row, rows = refused_as_a_text(sim, whatsapp, **settings)
-    assert (row.state, len(rows)) == (DeliveryState.FAILED, 1)
-
-
-def test_an_expired_delivery_is_not_sent_again_as_a_template(
-    committed: Flask, sim: Server, whatsapp: Configure
-) -> None:
+def test_a_template_that_whatsapp_refuses_is_not_sent_again(committed: Flask, sim: Server, whatsapp: Configure) -> None:
     whatsapp(WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
-    row = add(kind="reminder", words=REMINDER)
-    age(3601, of=row)
-    with unit_of_work():
-        assert not template_fallback.send_as_template(row.id)
-
-
-def test_production_deletes_a_message_text_after_the_time_for_a_refusal(
-    committed: Flask, sim: Server, whatsapp: Configure, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whatsapp(WHATSAPP_APP_SECRET="s")
-    user = committed_user()
-    config = replace(committed.extensions["config"], environment="production")
-    monkeypatch.setitem(committed.extensions, "config", config)
-    wrote(user.phone or "", INSIDE)
-    row = add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
-    pushed = add(channel=Channel.PUSH_FAN_OUT, user_id=user.id, target=None)
-    jobs.drain("urgent")
-    jobs.prune()
-    assert unseal(reread(row.dedupe_key).sealed or "", user.id) == REMINDER
-    assert (reread(pushed.dedupe_key).state, reread(pushed.dedupe_key).sealed) == (DeliveryState.SENT, None)
-    db.session.execute(sa.update(deliveries).values(settled_at=deliveries.c.settled_at - jobs.ANSWER_WITHIN))
-    db.session.commit()
-    jobs.prune()
-    assert (reread(row.dedupe_key).state, reread(row.dedupe_key).sealed) == (DeliveryState.SENT, None)
-    assert reread(row.dedupe_key).said is None
+    row = add(kind="reminder", words=REMINDER, user_id=committed_user().id, target=None)
+    sim.fault("messaging", "code_131047", times=None)
+    for _ in range(3):
+        jobs.drain("urgent")
+    row = reread(row.dedupe_key)
+    assert (row.state, row.last_error) == (DeliveryState.FAILED, "messaging: code 131047")
+    assert len(sim.messaging.calls) == 2

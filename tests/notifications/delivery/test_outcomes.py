@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import unit_of_work
@@ -15,14 +14,8 @@ from app.notifications.models import About, Channel, DeliveryState
 from app.providers import messaging
 from dev.simulators import Server
 from tests.helpers.apps import config_for_tests
-from tests.notifications.deliveries import add, age, drain_all, reread
+from tests.notifications.deliveries import add, age, reread
 from tests.providers.raw_server import raw
-
-
-def claim(which: sa.UpdateBase = claims.OLDEST) -> claims.Claimed:
-    claimed = claims.claim("urgent", Channel.MESSAGING, which)
-    assert claimed is not None
-    return claimed
 
 
 @pytest.mark.parametrize("kind", ["down", "drop", "not_http", "garbage", "wrong_type", "oversize"])
@@ -104,40 +97,11 @@ def test_temporary_refusals_are_retried_and_not_counted_as_unknown_outcomes(
     assert reread(row.dedupe_key).state == DeliveryState.SENT
 
 
-def test_a_delivery_fails_after_two_workers_died_during_its_call(committed: Flask, gateway: Server) -> None:
-    row = add()
-    for which in (claims.OLDEST, claims.SUSPECTS):
-        claims.begin(claim(which))  # then the worker dies
-        age(claims.LEASE_S + 1, of=row)
-    drain_all()
-    row = reread(row.dedupe_key)
-    assert (row.state, row.unconfirmed_calls) == (DeliveryState.FAILED, 2)
-    assert not gateway.messaging.calls
-
-
-def test_a_claim_that_another_worker_took_over_is_not_sent(app: Flask) -> None:
-    row = add()
-    first = claim()
-    age(claims.LEASE_S + 1, of=row)
-    claim(claims.SUSPECTS)
-    with pytest.raises(claims.ClaimLostError):
-        claims.begin(first)
-    assert reread(row.dedupe_key).unconfirmed_calls == 0
-
-
 def test_a_delivery_cancelled_between_claim_and_call_is_not_sent(app: Flask) -> None:
     add(about=About("user", 1))
-    claimed = claim()
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
     with unit_of_work():
         outbox.cancel(About("user", 1))
     with pytest.raises(claims.ClaimLostError):
         claims.begin(claimed)
-
-
-def test_starting_a_call_extends_the_lease_for_the_length_of_the_call(app: Flask) -> None:
-    row = add()
-    claimed = claim()
-    age(claims.LEASE_S - 1, of=row)
-    claims.begin(claimed)
-    age(claims.CALL_S - 1, of=row)
-    assert claims.claim("urgent", Channel.MESSAGING, claims.SUSPECTS) is None

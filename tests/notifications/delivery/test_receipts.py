@@ -12,10 +12,11 @@ from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
+from app.notifications import jobs
 from app.notifications.delivery import claims, receipts, settlements
 from app.notifications.models import Channel, Delivery, DeliveryState, Inbound, InboundKind, Receipt
 from dev.simulators import Server
-from tests.notifications.deliveries import add, age, drain_all, reread, sent
+from tests.notifications.deliveries import add, age, reread, sent
 
 _numbers = itertools.count(1)
 
@@ -178,7 +179,9 @@ def test_a_receipt_settles_a_call_whose_worker_died(committed: Flask, gateway: S
     tell(told, ref="wamid.1", delivery=row.id)
     take()
     age(60, of=row)
-    drain_all()
+    jobs.drain("urgent")
+    age(60, of=row)
+    jobs.drain("urgent")
     row = reread(row.dedupe_key)
     assert (row.state, row.receipt, row.provider_ref, row.unconfirmed_calls) == (DeliveryState.SENT, told, "wamid.1", 0)
     assert gateway.messaging.sent == []
@@ -190,7 +193,9 @@ def test_without_a_receipt_a_call_whose_worker_died_is_repeated(committed: Flask
     assert claimed is not None
     claims.begin(claimed)
     age(60, of=row)
-    drain_all()
+    jobs.drain("urgent")
+    age(60, of=row)
+    jobs.drain("urgent")
     assert len(gateway.messaging.sent) == 1
 
 

@@ -15,8 +15,8 @@ from app.core.lib import local_time
 from app.identity.models import User
 from app.inbox import jobs as inbox
 from app.notifications import jobs
-from app.notifications.delivery import claims
-from app.notifications.models import Channel, Delivery, DeliveryState, Inbound, InboundKind, Receipt
+from app.notifications.delivery import drain
+from app.notifications.models import Delivery, DeliveryState, Inbound
 from app.notifications.senders.models import PhoneNumber
 from app.pengingat.ledger import missed
 from app.pengingat.models import Occurrence
@@ -56,45 +56,25 @@ def person() -> User:
 
 
 def test_a_message_that_whatsapp_refuses_later_is_sent_once_as_a_template(
-    committed: Flask, sim: Server, configure: Configure
+    committed: Flask, sim: Server, configure: Configure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     configure(**TEMPLATES)
+    render = {"reminder": lambda deliveries: {each.id: REMINDER for each in deliveries}}
+    monkeypatch.setitem(committed.extensions, "routing", replace(drain.routing(), render=render))
     sim.messaging.sender.keeps_hours = sim.messaging.sender.tells_hours_late = True
     user = person()
     with unit_of_work():
         # According to our database, the number has just written to us, so the service may send free text for 24 hours.
         db.session.add(PhoneNumber(phone=user.phone, last_inbound_at=local_time.now()))
-    add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
+    add(user_id=user.id, target=None, kind="reminder", payload={})
     jobs.drain("urgent")
     assert sim.messaging.sent == []
     for _ in range(2):
         hear_all(sim)
         jobs.drain("urgent")
-    first, second = rows()
-    assert (first.state, first.receipt, first.receipt_code) == (DeliveryState.SENT, "failed", "131047")
-    assert (second.state, second.dedupe_key) == (DeliveryState.SENT, f"{first.dedupe_key}:template")
-    assert [(message.kind, message.callback) for message in sim.messaging.sent] == [("template", f"d:{second.id}")]
-
-
-def test_the_template_fallback_also_works_in_production(
-    committed: Flask, sim: Server, configure: Configure, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    configure(**TEMPLATES)
-    user = person()
-    config = replace(committed.extensions["config"], environment="production")
-    monkeypatch.setitem(committed.extensions, "config", config)
-    row = add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
-    claimed = claims.claim("urgent", Channel.MESSAGING)
-    assert claimed is not None
-    claims.begin(claimed)  # the worker dies before the provider's response
-    with unit_of_work():
-        payload = {"receipt": Receipt.FAILED, "code": "131047", "delivery": row.id}
-        told = Inbound(provider="whatsapp", event_key="r", kind=InboundKind.RECEIPT, ref="wamid.1", payload=payload)
-        db.session.add(told)
-    inbox.handle()
-    first, second = rows()
-    assert (first.state, first.receipt) == (DeliveryState.SENT, "failed")
-    assert second.dedupe_key == f"{row.dedupe_key}:template"
+    (row,) = rows()
+    assert (row.state, row.receipt) == (DeliveryState.SENT, "accepted")
+    assert [(message.kind, message.callback) for message in sim.messaging.sent] == [("template", f"d:{row.id}")]
 
 
 @pytest.mark.parametrize("settings", [TEMPLATES, {"FONNTE_WEBHOOK_TOKEN": "t" * 32}], ids=["whatsapp", "fonnte"])

@@ -11,10 +11,10 @@ from rq import Queue
 from app.core.jobs.queue import QUEUES, connection
 from app.core.lib import local_time
 from app.notifications import jobs
-from app.notifications.models import Channel, DeliveryState
+from app.notifications.models import Channel
 from app.notifications.senders import sender_status
 from dev.simulators import Server
-from tests.notifications.deliveries import add, reread
+from tests.notifications.deliveries import add
 from tests.notifications.senders.looks import Configure, pass_time
 
 
@@ -50,13 +50,3 @@ def test_a_waiting_message_enqueues_drains_for_one_trial_a_minute() -> None:
 def test_a_due_push_enqueues_a_drain_while_messages_wait() -> None:
     add(channel=Channel.PUSH_FAN_OUT)
     assert enqueued() == ["urgent"]
-
-
-def test_a_waiting_message_that_expires_is_missed_at_the_next_tick() -> None:
-    row = add()
-    pass_time(minutes=60)
-    sender_status.stop("code 131031", is_seen=False)  # the next trial is a minute away
-    assert "urgent" in enqueued()
-    jobs.drain("urgent")
-    assert reread(row.dedupe_key).state == DeliveryState.MISSED
-    assert enqueued() == []

@@ -13,7 +13,7 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
 from app.notifications import jobs
-from app.notifications.delivery import claims, drain
+from app.notifications.delivery import drain
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.delivery.sealing import seal
 from app.notifications.models import Channel, DeliveryState, deliveries
@@ -161,7 +161,7 @@ def test_the_sender_check_needs_no_statement_for_each_delivery(
 ) -> None:
     monkeypatch.setattr(sender_status, "CACHED_S", PATIENCE_S)
     senders.check()
-    lane = drain.Lane("urgent", Channel.MESSAGING, app.app_context, Condition(), claims.OLDEST)
+    lane = drain.Lane("urgent", Channel.MESSAGING, Condition())
     user = make_user()
     numbers.record_use(user.phone or "")
     for _ in range(3):
