@@ -55,7 +55,7 @@ def _something_to_show(browser: Browser, here: str) -> None:
 #: Screenshots of the console: file name, fragment of the URL after `#`, text to wait for, size, colour scheme.
 CONSOLE: tuple[tuple[str, str, str, Any, Any], ...] = (
     ("console", "hari-ini", "pasien terdaftar", DESKTOP, "light"),
-    ("console-people", "pengguna/lewat-3", "ditemukan", DESKTOP, "light"),
+    ("console-people", "pengguna/belum", "ditemukan", DESKTOP, "light"),
     ("console-moderation", "moderasi", "Utas nomor", DESKTOP, "light"),
     ("console-reports", "laporan", "Pendaftar baru", DESKTOP, "light"),
     ("console-phone", "hari-ini", "pasien terdaftar", PHONE, "dark"),

@@ -2,7 +2,6 @@
 
 import * as account from "./account.js";
 import * as audit from "./audit.js";
-import { forget } from "./charts.js";
 import { button, element, field, form, paragraph, put, say } from "./dom.js";
 import * as moderation from "./moderation.js";
 import * as people from "./people.js";
@@ -92,7 +91,6 @@ function open() {
 session.onEnd((text) => {
   me = null;
   shown = {};
-  forget();
   tabs.hidden = logout.hidden = true;
   say(text);
   showLogin();

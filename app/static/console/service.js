@@ -1,9 +1,8 @@
 // Layanan: the state of deliveries, the sender and broadcasts.
 
-import { live } from "./charts.js";
 import { button, card, element, paragraph, put, say } from "./dom.js";
 import { api } from "./session.js";
-import { duration, number, OUTCOMES, problem, QUALITY, QUEUES, SENDER_STATES, when } from "./words.js";
+import { duration, joined, number, OUTCOMES, problem, QUALITY, QUEUES, SENDER_STATES, when } from "./words.js";
 
 const LOOK_EVERY_MS = 5000;
 
@@ -34,16 +33,13 @@ function drawState(place, { problems, queues, outcomes }) {
     const name = QUEUES[queue.queue] ?? "Kiriman lain";
     return card(name,
       paragraph(queue.due ? `${number(queue.due)} menunggu dikirim, yang tertua ${duration(queue.oldest_due_s)}.` : "Tidak ada yang menunggu."),
-      paragraph(queue.workers ? `${number(queue.workers)} program pengirim berjalan.` : "Tidak ada program pengirim yang berjalan.", queue.workers ? "soft" : "bad"),
-      live(`Menunggu dikirim, ${name}`, queue.due));
+      paragraph(queue.workers ? `${number(queue.workers)} program pengirim berjalan.` : "Tidak ada program pengirim yang berjalan.", queue.workers ? "soft" : "bad"));
   });
-  const counted = Object.entries(outcomes).map(([name, total]) => {
-    const label = OUTCOMES[name] ?? name;
-    return card(label, paragraph(`${number(total)} dalam satu jam terakhir`), live(label, total));
-  });
+  const counted = Object.entries(outcomes).map(([name, total]) => `${number(total)} ${OUTCOMES[name] ?? name}`);
   put(place,
     problems.length ? card("Ada masalah", problems.map((text) => paragraph(problem(text), "bad"))) : card("Semua berjalan baik"),
-    element("div", { class: "grid" }, waiting, counted),
+    element("div", { class: "grid" }, waiting),
+    card("Satu jam terakhir", paragraph(`${joined(counted)}.`)),
     paragraph(`Dibaca ${new Date().toLocaleTimeString("id-ID", { timeZoneName: "short" })}.`, "soft"));
 }
 

@@ -39,7 +39,7 @@ export const REPORT_REASONS = {
 export const SENDER_STATES = { up: "berjalan", degraded: "terbatas", down: "berhenti" };
 export const QUALITY = { green: "baik", yellow: "menurun", red: "buruk" };
 export const QUEUES = { urgent: "Pengingat dan pesan penting", bulk: "Siaran dan kabar lain" };
-export const OUTCOMES = { sent: "Terkirim", failed: "Gagal", missed: "Terlewat", cancelled: "Dibatalkan" };
+export const OUTCOMES = { sent: "terkirim", failed: "gagal", missed: "terlewat", cancelled: "dibatalkan" };
 
 export const CHANNELS = { message: "Pesan", push: "Notifikasi web" };
 export const DELIVERY_KINDS = {
