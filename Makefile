@@ -8,12 +8,14 @@ EVERYTHING := .venv/everything-installed
 NODE := dev/client/node_modules/.package-lock.json
 PY := .venv/bin/python
 PYTEST := $(PY) -m pytest -n auto --dist loadfile --no-loadscope-reorder
+LOCK := $(PY) -m uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-strip-extras --no-annotate --custom-compile-command "make lock" $(ARGS)
 
-$(SERVICE): requirements-run.txt requirements.txt
+$(SERVICE): requirements-run.txt
 	@dev/bootstrap requirements-run.txt
 	@touch $@
 
-$(EVERYTHING): requirements-dev.txt requirements-s3.txt requirements-run.txt requirements.txt
+$(EVERYTHING): requirements-dev.txt
 	@dev/bootstrap requirements-dev.txt
 	@touch $@ $(SERVICE)
 
@@ -46,15 +48,18 @@ coverage: needs-test-all $(NODE) ## make test-all, with a report of lines and br
 client: needs-client $(NODE) ## lint the OpenAPI document, and compile and run a strict TypeScript client (needs npm)
 	@$(PY) -m pytest -rs tests/e2e/test_typed_client.py $(ARGS)
 
-lint: $(EVERYTHING) ## style, types, import directions, requirements files
+lint: $(EVERYTHING) ## style, types, import directions
 	@$(PY) -m ruff check
 	@$(PY) -m ruff format --check
 	@$(PY) -m mypy
 	@.venv/bin/lint-imports
-	@$(PY) -m dev.lock --check
 
 lock: $(EVERYTHING) ## write requirements*.txt from pyproject.toml (ARGS="--upgrade-package alembic")
-	@$(PY) -m dev.lock $(ARGS)
+	@$(LOCK) --output-file requirements.txt
+	@$(LOCK) --constraints requirements.txt --group s3 --output-file requirements-s3.txt
+	@$(LOCK) --constraints requirements.txt --group run --output-file requirements-run.txt
+	@$(LOCK) --constraints requirements-s3.txt --constraints requirements-run.txt \
+		--group s3 --group run --group dev --output-file requirements-dev.txt
 
 format: $(EVERYTHING) ## put the code in order
 	@$(PY) -m ruff check --fix
