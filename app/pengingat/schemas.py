@@ -116,12 +116,7 @@ class PengingatCreate(_Create):
     variants = Variants("details", SCHEMAS, by="tipe")
 
     tipe = fields.String(required=True, validate=validate.OneOf(TYPES))
-    waktu = Timestamp(
-        metadata={
-            "description": "Time of the reminder. Required only if the details have no time: makan without a jam, "
-            "terapi without a jadwal, kontrol without a datetime"
-        }
-    )
+    waktu = Timestamp(metadata={"description": "Time of the reminder. Required only if the details contain no time"})
 
     @validates_schema(skip_on_field_errors=False, pass_original=True)
     def check_waktu(self, data: Details, original_data: Details, **_: object) -> None:

@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 from marshmallow import INCLUDE, Schema, ValidationError, fields, validate
 
+from app.core.lib.break_links import break_links
 from app.pengingat.timetable.schedule import Schedule, Slot, wall_time
 
 #: Details of a reminder: the fields that the schema of its type checks, and any other JSON fields that the client sent.
@@ -62,7 +63,7 @@ class ReminderType(ABC):
     name: ClassVar[str]
     #: The reminder in a sentence to a caregiver or in the chat.
     noun: ClassVar[str]
-    #: Words in the chat that name this type.
+    #: Words in the chat that only name this type or its act, such as `minum`.
     words: ClassVar[frozenset[str]] = frozenset()
     schema: ClassVar[DetailsSchema]
     #: Example request body for the API documentation, without `tipe`.
@@ -102,6 +103,10 @@ class ReminderType(ABC):
     def name_of(self, details: Details) -> str | None:
         """Return the name that the person gave to the medicine, therapy or doctor."""
         return details.get(self.name_field) if self.name_field else None
+
+    def label(self, details: Details, slot: str) -> str:
+        """Return a short name of one due time, such as `Metformin` or `sarapan`. It may be empty."""
+        return break_links(self.name_of(details) or "")
 
     def medicine(self, details: Details) -> str:
         """Return the name of the medicine, or an empty string for other types."""

@@ -74,6 +74,9 @@ class Makan(ReminderType):
         menu = _menu(details, slot)
         return f"waktunya {MEALS.get(slot, 'makan')} pukul {clock_time(local)}." + (f" Menu: {menu}." if menu else "")
 
+    def label(self, details: Details, slot: str) -> str:
+        return MEALS.get(slot, "")
+
     def what(self, details: Details, slot: str, day: date) -> str:
         return ": ".join(filter(None, (MEALS.get(slot, ""), _menu(details, slot))))
 

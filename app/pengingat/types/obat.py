@@ -186,7 +186,7 @@ class ObatDetails(DetailsSchema, DaysAndDoses):
 
 class Obat(ReminderType):
     name = noun = "obat"
-    words = frozenset({"obat", "obatnya"})
+    words = frozenset({"minum", "diminum", "mnm", "obat", "obatnya", "obt"})
     schema = ObatDetails()
     name_field = "nama_obat"
     has_numbered_slots = True
@@ -221,7 +221,7 @@ class Obat(ReminderType):
         return f"{_quantity(doses[int(slot)])}, {_manner(details)}" if is_dose else ""
 
     def medicine(self, details: Details) -> str:
-        return break_links(details.get("nama_obat") or "")
+        return self.label(details, "")
 
     def prescription(self, details: Details) -> str:
         """Return all doses with local times: `Metformin: 1 tablet pukul 07.00 dan 13.00, setelah makan`."""

@@ -87,11 +87,11 @@ class Terapi(ReminderType):
         )
 
     def sentence(self, details: Details, title: str, slot: str, local: datetime) -> str:
-        what = break_links(details.get("jenis_terapi") or "") or break_links(title)
+        what = self.label(details, slot) or break_links(title)
         return f"waktunya terapi{after_blank(what)}{_place(details)} pukul {clock_time(local)}."
 
     def what(self, details: Details, slot: str, day: date) -> str:
-        return (break_links(details.get("jenis_terapi") or "") + _place(details)).strip()
+        return (self.label(details, slot) + _place(details)).strip()
 
 
 def _place(details: Details) -> str:
