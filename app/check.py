@@ -54,8 +54,6 @@ TEMPLATES = (
     "broadcast",
     "forum_reply",
     "post_moderated",
-    "phone_move",
-    "phone_code",
 )
 REMINDER_TEMPLATES = tuple(f"pengingat_{tipe}" for tipe in TYPES)
 

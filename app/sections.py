@@ -6,7 +6,6 @@ from app.accounts import otp_routes as otp
 from app.accounts import routes as accounts
 from app.admins import routes as admins
 from app.articles import routes as articles
-from app.caregivers import pages as caregiver_pages
 from app.caregivers import routes as caregivers
 from app.console import pages as console_pages
 from app.console import routes as console
@@ -23,7 +22,6 @@ from app.logs import routes as logs
 from app.pengingat import routes as pengingat
 from app.pengingat.one_tap import pages as pengingat_pages
 from app.pengingat.one_tap import routes as pengingat_links
-from app.personal_data import dependent_routes as dependents
 from app.personal_data import routes as personal_data
 from app.privacy import routes as privacy
 from app.province_config import routes as province_config
@@ -38,10 +36,10 @@ def blueprints() -> list[Blueprint]:
     people = (accounts, otp, caregivers, roles, kategori)
     content = (faskes, forum, articles, videos, komunitas, dokter, emergency, province_config)
     delivery = (pengingat, pengingat_links, push, logs)
-    administration = (privacy, personal_data, dependents, admins, moderasi, superadmin, inbox, console)
+    administration = (privacy, personal_data, admins, moderasi, superadmin, inbox, console)
     return [section.bp for section in (*people, *content, *delivery, *administration)]
 
 
 def pages() -> list[PageBlueprint]:
     """Return the blueprints of the pages for people. These pages are at the root, not below `/api`."""
-    return [pengingat_pages.bp, caregiver_pages.bp, console_pages.bp]
+    return [pengingat_pages.bp, console_pages.bp]

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from app.accounts import jobs as accounts
 from app.accounts import notices as account_notices
+from app.accounts import resets
 from app.articles import service as articles
 from app.caregivers import jobs as caregivers
 from app.caregivers import notices as caregiver_notices
@@ -94,14 +95,11 @@ RENDER: Mapping[str, Renderer] = {
     forum_notices.REPLY_KIND: forum_notices.render_replies,
     forum_notices.VERDICT_KIND: forum_cases.render_notices,
     forum_cases.KIND: forum_cases.render_pushes,
+    resets.KIND: resets.render,
     SECURITY_NOTICE: rendering.by_event(
         {
-            account_notices.ACCOUNT_CHANGED: account_notices.render_changed,
-            **dict.fromkeys(account_notices.NUMBERS, account_notices.render_number),
-            account_notices.HANDED_OVER: account_notices.render_handed_over,
-            **dict.fromkeys(account_notices.BY_ADMINISTRATOR, account_notices.render_by_administrator),
-            caregiver_notices.SUBJECT: caregiver_notices.render,
-            caregiver_notices.GATHERED: caregiver_notices.render_gathered,
+            **dict.fromkeys(account_notices.TEXTS, account_notices.render),
+            caregiver_notices.LINKED: caregiver_notices.render,
         }
     ),
 }

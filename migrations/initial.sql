@@ -539,18 +539,6 @@ CREATE SEQUENCE forum_categories_id_seq
 
 ALTER SEQUENCE forum_categories_id_seq OWNED BY forum_categories.id;
 
-CREATE TABLE handovers (
-    user_id bigint NOT NULL,
-    session_id uuid,
-    code_hash text NOT NULL,
-    expires_at timestamp with time zone NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
-);
-
-COMMENT ON COLUMN handovers.user_id IS 'the dependent';
-
-COMMENT ON COLUMN handovers.session_id IS 'the session that created the row; its end deletes the row. null: no session is known';
-
 CREATE TABLE idempotency_keys (
     user_id bigint NOT NULL,
     endpoint character varying(120) NOT NULL,
@@ -760,34 +748,12 @@ CREATE TABLE password_resets (
 
 COMMENT ON COLUMN password_resets.token_hash IS 'SHA-256 of the code in the link';
 
-CREATE TABLE phone_moves (
-    phone text NOT NULL,
-    nomor_hp text NOT NULL,
-    from_user_id bigint NOT NULL,
-    to_user_id bigint,
-    verified_at timestamp with time zone,
-    nomor_hp_before text,
-    moved_at timestamp with time zone DEFAULT now() NOT NULL
-);
-
-COMMENT ON COLUMN phone_moves.phone IS 'the number that moved, in E.164';
-
-COMMENT ON COLUMN phone_moves.nomor_hp IS 'the number as the former owner had sent it';
-
-COMMENT ON COLUMN phone_moves.to_user_id IS 'the new owner; null: the move was undone';
-
-COMMENT ON COLUMN phone_moves.verified_at IS 'phone_verified_at of the former owner';
-
-COMMENT ON COLUMN phone_moves.nomor_hp_before IS 'the number that the new owner had before the move';
-
 CREATE TABLE phone_numbers (
     phone text NOT NULL,
     last_inbound_at timestamp with time zone,
     refused_at timestamp with time zone,
     probed_at timestamp with time zone,
     wrong_at timestamp with time zone,
-    wrong_codes smallint DEFAULT 0 NOT NULL,
-    stopped_at timestamp with time zone,
     used_at timestamp with time zone
 );
 
@@ -801,23 +767,16 @@ COMMENT ON COLUMN phone_numbers.probed_at IS 'when the single trial message was 
 
 COMMENT ON COLUMN phone_numbers.wrong_at IS 'when its owner replied that the number does not belong to the addressed person';
 
-COMMENT ON COLUMN phone_numbers.wrong_codes IS 'verification codes sent to the number since wrong_at';
-
-COMMENT ON COLUMN phone_numbers.stopped_at IS 'when its owner stopped reminders before a proof of the number; null: not stopped, or ended by MULAI';
-
-COMMENT ON COLUMN phone_numbers.used_at IS 'date on which its owner last replied or received a message other than a verification code';
+COMMENT ON COLUMN phone_numbers.used_at IS 'when its owner last replied or received a message';
 
 CREATE TABLE phone_verifications (
     user_id bigint NOT NULL,
-    method text NOT NULL,
     nomor_hp text NOT NULL,
     phone text NOT NULL,
     code_hash text NOT NULL,
-    tries integer DEFAULT 0 NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    session_id uuid,
-    asked_at timestamp with time zone
+    session_id uuid
 );
 
 COMMENT ON COLUMN phone_verifications.nomor_hp IS 'the phone number as the client sent it';
@@ -825,8 +784,6 @@ COMMENT ON COLUMN phone_verifications.nomor_hp IS 'the phone number as the clien
 COMMENT ON COLUMN phone_verifications.phone IS 'nomor_hp in E.164';
 
 COMMENT ON COLUMN phone_verifications.session_id IS 'the session that created the row; its end deletes the row. null: no session is known';
-
-COMMENT ON COLUMN phone_verifications.asked_at IS 'when the proven number was asked whether it moves to this account; null: not proven, or not asked';
 
 CREATE TABLE posts (
     id bigint NOT NULL,
@@ -1090,16 +1047,6 @@ COMMENT ON COLUMN sessions.device IS 'readable name of the device; null: the ses
 
 COMMENT ON COLUMN sessions.expires_at IS 'set at login and refresh; shortened when the person becomes an administrator';
 
-CREATE TABLE tombstones (
-    name text NOT NULL,
-    posts text NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
-);
-
-COMMENT ON COLUMN tombstones.name IS 'keyed hash that identifies the erased person, with the name of the key';
-
-COMMENT ON COLUMN tombstones.posts IS 'anonymise or delete: what happened to the person''s posts';
-
 CREATE TABLE user_days (
     day date NOT NULL,
     users bigint NOT NULL
@@ -1320,9 +1267,6 @@ ALTER TABLE ONLY faskes
 ALTER TABLE ONLY forum_categories
     ADD CONSTRAINT pk_forum_categories PRIMARY KEY (id);
 
-ALTER TABLE ONLY handovers
-    ADD CONSTRAINT pk_handovers PRIMARY KEY (user_id);
-
 ALTER TABLE ONLY idempotency_keys
     ADD CONSTRAINT pk_idempotency_keys PRIMARY KEY (user_id, endpoint, key);
 
@@ -1359,14 +1303,11 @@ ALTER TABLE ONLY own_pictures
 ALTER TABLE ONLY password_resets
     ADD CONSTRAINT pk_password_resets PRIMARY KEY (user_id);
 
-ALTER TABLE ONLY phone_moves
-    ADD CONSTRAINT pk_phone_moves PRIMARY KEY (phone);
-
 ALTER TABLE ONLY phone_numbers
     ADD CONSTRAINT pk_phone_numbers PRIMARY KEY (phone);
 
 ALTER TABLE ONLY phone_verifications
-    ADD CONSTRAINT pk_phone_verifications PRIMARY KEY (user_id, method);
+    ADD CONSTRAINT pk_phone_verifications PRIMARY KEY (user_id);
 
 ALTER TABLE ONLY posts
     ADD CONSTRAINT pk_posts PRIMARY KEY (id);
@@ -1397,9 +1338,6 @@ ALTER TABLE ONLY senders
 
 ALTER TABLE ONLY sessions
     ADD CONSTRAINT pk_sessions PRIMARY KEY (id);
-
-ALTER TABLE ONLY tombstones
-    ADD CONSTRAINT pk_tombstones PRIMARY KEY (name);
 
 ALTER TABLE ONLY user_days
     ADD CONSTRAINT pk_user_days PRIMARY KEY (day);
@@ -1442,9 +1380,6 @@ ALTER TABLE ONLY deliveries
 
 ALTER TABLE ONLY forum_categories
     ADD CONSTRAINT uq_forum_categories_name UNIQUE (name);
-
-ALTER TABLE ONLY handovers
-    ADD CONSTRAINT uq_handovers_code_hash UNIQUE (code_hash);
 
 ALTER TABLE ONLY inbound
     ADD CONSTRAINT uq_inbound_event_key UNIQUE (event_key);
@@ -1551,10 +1486,6 @@ CREATE INDEX ix_faskes_position ON faskes USING gist (point(lng, lat));
 
 CREATE INDEX ix_faskes_province ON faskes USING btree (province);
 
-CREATE INDEX ix_handovers_expires_at ON handovers USING btree (expires_at);
-
-CREATE INDEX ix_handovers_session_id ON handovers USING btree (session_id);
-
 CREATE INDEX ix_idempotency_keys_created_at ON idempotency_keys USING btree (created_at);
 
 CREATE INDEX ix_inbound_open ON inbound USING btree (kind, id) WHERE (handled_at IS NULL);
@@ -1588,12 +1519,6 @@ CREATE INDEX ix_occurrences_shared_links ON occurrences USING gin (shared_links)
 CREATE INDEX ix_occurrences_user_id ON occurrences USING btree (user_id, due_at, id);
 
 CREATE INDEX ix_own_pictures_user_id ON own_pictures USING btree (user_id);
-
-CREATE INDEX ix_phone_moves_from_user_id ON phone_moves USING btree (from_user_id);
-
-CREATE INDEX ix_phone_moves_moved_at ON phone_moves USING btree (moved_at);
-
-CREATE INDEX ix_phone_moves_to_user_id ON phone_moves USING btree (to_user_id);
 
 CREATE INDEX ix_phone_verifications_expires_at ON phone_verifications USING btree (expires_at);
 
@@ -1723,12 +1648,6 @@ ALTER TABLE ONLY dokter_faskes
 ALTER TABLE ONLY dokter_faskes
     ADD CONSTRAINT fk_dokter_faskes_faskes_id FOREIGN KEY (faskes_id) REFERENCES faskes(id) ON DELETE CASCADE;
 
-ALTER TABLE ONLY handovers
-    ADD CONSTRAINT fk_handovers_session_id FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY handovers
-    ADD CONSTRAINT fk_handovers_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
-
 ALTER TABLE ONLY idempotency_keys
     ADD CONSTRAINT fk_idempotency_keys_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
@@ -1761,12 +1680,6 @@ ALTER TABLE ONLY own_pictures
 
 ALTER TABLE ONLY password_resets
     ADD CONSTRAINT fk_password_resets_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY phone_moves
-    ADD CONSTRAINT fk_phone_moves_from_user_id FOREIGN KEY (from_user_id) REFERENCES users(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY phone_moves
-    ADD CONSTRAINT fk_phone_moves_to_user_id FOREIGN KEY (to_user_id) REFERENCES users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY phone_verifications
     ADD CONSTRAINT fk_phone_verifications_session_id FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;

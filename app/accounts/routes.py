@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from flask import Response, request
+from flask import request
 
-from app.accounts import questions, schemas, service, verification
+from app.accounts import resets, schemas, service, verification
 from app.accounts.verification import VerificationRequest
 from app.core.lib import provinces
 from app.core.web.blueprint import Blueprint, MessageSchema
@@ -13,8 +13,7 @@ from app.core.web.dispatch import in_a_unit, in_steps
 from app.core.web.fields import Loaded
 from app.core.web.idempotency import secret_answer
 from app.core.web.rate_limits import by_body, caller_network, limit
-from app.core.web.request import raw_json
-from app.identity import credentials, devices, phones, sessions, users
+from app.identity import credentials, devices, sessions, users
 from app.identity.access import authenticated, by_caller, caller, public
 from app.identity.models import User
 from app.identity.own_password import limit_own_password
@@ -28,7 +27,6 @@ bp = Blueprint("accounts", __name__, description="Registration, login, password 
 WRONG = (credentials.WrongCredentials, OtpRefused)
 
 account = by_body(schemas.Login, "username", credentials.login_key)
-number = by_body(schemas.PhoneQuery, "phone", lambda text: phones.normalise(text) or text)
 
 
 def from_network() -> str | None:
@@ -80,8 +78,7 @@ def register(data: Loaded) -> TokenPair:
 
     The response is 403 `role_not_allowed` for another role. It is 409 `username_taken`, `email_taken` or `phone_taken`
     if another account has this value. It is 400 `captcha_failed` if the human verification failed, and 503
-    `captcha_unavailable` if its provider does not respond. With `handover_code` the caller takes over the account of a
-    dependent. The account keeps its id, reminders and history.
+    `captcha_unavailable` if its provider does not respond.
     """
     return service.register(data, request.remote_addr, device=_device())
 
@@ -110,12 +107,11 @@ def check_username(data: dict[str, str]) -> service.Availability:
 @in_a_unit
 @public
 @limit("10 per minute")
-@limit("5 per hour; 10 per day", key=number)
 @bp.arguments(schemas.PhoneQuery, location="query")
 @bp.response(200, MessageSchema)
 def send_verification_code(data: dict[str, str]) -> dict[str, str]:
     """Send a password reset link to a phone number. The response is the same for an unknown number."""
-    service.send_reset_link(data["phone"])
+    resets.send_link(data["phone"])
     return {"message": "Bila nomor terdaftar, tautan atur ulang kata sandi telah dikirim."}
 
 
@@ -126,7 +122,7 @@ def send_verification_code(data: dict[str, str]) -> dict[str, str]:
 @bp.response(200, MessageSchema)
 def update_password(data: Loaded) -> dict[str, str]:
     """Set a new password with the code of a reset link."""
-    service.reset_password(**data)
+    resets.reset_password(**data)
     return {"message": "Kata sandi berhasil diubah. Silakan masuk."}
 
 
@@ -172,30 +168,20 @@ def update_profile(data: Loaded) -> User:
 def create_phone_verification(data: Loaded) -> VerificationRequest:
     """Start the verification of the caller's own number, or of a new number, which then replaces the old one.
 
-    The user sends `VERIFIKASI` and the code to us from the number, or PUTs the six digits that we sent to it. A code is
-    valid once, for 15 minutes. If SALAH NOMOR ("wrong number") came from a number, only the account that has the number
-    can request codes to it. Three such codes are allowed. After that, and for other accounts, the response is 409
-    `wrong_number`.
+    The user sends `VERIFIKASI` and the code to us from the number. A code is valid once, for 15 minutes. A new code
+    replaces the older one. If another account uses the number, the number stays there.
     """
     return verification.create(caller, data)
 
 
-@bp.put("/profile/phone/verification")
-@in_steps
+@bp.delete("/profile/phone")
 @authenticated
-@limit("20 per hour", key=by_caller)
-@bp.arguments(schemas.VerificationConfirm)
+@limit_own_password
+@bp.arguments(schemas.PhoneRelease)
 @bp.response(200, schemas.Profile)
-@bp.alt_response(
-    202, schema=MessageSchema, description="Another account uses the number, so a question went to it", success=True
-)
-def confirm_phone_verification(data: dict[str, str]) -> User | Response:
-    """Confirm the number with the six digits that we sent to it. Five tries are allowed.
-
-    If another account uses the number, the response is 202. The number moves only if the number's owner answers PINDAH
-    ("move") within 15 minutes. If the service receives no messages, the number does not move (409 `number_in_use`).
-    """
-    return verification.confirm(caller, data["code"]) or raw_json({"message": questions.ASKED}, 202)
+def free_phone(data: dict[str, str]) -> User:
+    """Remove the caller's own number from the account. Open verifications, reset links and messages to it end."""
+    return service.free_phone(caller, data.get("current_password"))
 
 
 @bp.get("/users/<int:user_id>")

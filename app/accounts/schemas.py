@@ -9,7 +9,7 @@ from marshmallow import EXCLUDE, Schema, fields, validate
 from app.core.web.fields import Characters, Text, Timestamp, enumeration
 from app.core.web.parsing import Upload
 from app.identity import schemas as identity_schemas
-from app.identity.models import SELF_SERVICE, VerificationMethod
+from app.identity.models import SELF_SERVICE
 from app.identity.schemas import Consents, Name, Nik, Password, PersonUpdate, PhoneNumber, Role, UserCreate
 from app.identity.tokens import MAX_TOKEN_LENGTH
 
@@ -56,13 +56,6 @@ class Registration(UserCreate):
     nomor_hp = PhoneNumber(required=True)
     # The role is not validated here, because the service answers a wrong role with 403.
     role = fields.String(metadata={"enum": sorted(SELF_SERVICE), "example": "pasien"})
-    handover_code = Text(
-        20,
-        minimum=1,
-        load_only=True,
-        example="K7MP4WQX9R",
-        metadata={"description": "Takes over the account that a caregiver manages. The role is then pasien"},
-    )
     consents = fields.Nested(
         Consents(unknown=EXCLUDE),
         metadata={"description": "Without it the person was not asked, and each purpose counts as granted"},
@@ -133,30 +126,26 @@ class Profile(identity_schemas.User):
 
 class VerificationCreate(Schema):
     nomor_hp = PhoneNumber()
-    method = fields.String(
-        validate=validate.OneOf([method.value for method in VerificationMethod]),
-        metadata={
-            **enumeration("VerificationMethod", VerificationMethod),
-            "example": "message",
-            "description": "message: the user sends a code to us. code: we send six digits to the number. "
-            "The default is message if the service receives messages, else code",
-        },
-    )
     current_password = CurrentPassword()
 
 
 class Verification(Schema):
-    """The code that the user sends to us, and a link that opens a chat with us. Both are null for the method `code`."""
+    """The code that the user sends to us, and a link that opens a chat with us."""
 
-    code = fields.String(allow_none=True, metadata={"example": "K7MP4W"})
+    code = fields.String(metadata={"example": "K7MP4W"})
     link = fields.String(
-        allow_none=True, metadata={"format": "uri", "example": "https://wa.me/628110000000?text=VERIFIKASI%20K7MP4W"}
+        allow_none=True,
+        metadata={
+            "format": "uri",
+            "example": "https://wa.me/628110000000?text=VERIFIKASI%20K7MP4W",
+            "description": "null if the service has no messaging number",
+        },
     )
     expires_at = Timestamp()
 
 
-class VerificationConfirm(Schema):
-    code = Text(20, required=True, example="123456")
+class PhoneRelease(Schema):
+    current_password = CurrentPassword()
 
 
 class ProfileUpdate(PersonUpdate):

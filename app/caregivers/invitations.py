@@ -29,7 +29,6 @@ LIFETIME = timedelta(days=7)
 CHARACTERS = 10
 
 NOT_FOUND = "Undangan ini tidak dikenal, sudah dipakai, atau sudah tidak berlaku."
-OVER = "Undangan ini sudah tidak berlaku."
 CONSTRAINTS: dict[str, AppError] = {"fk_invitations_session_id": sessions.ended()}
 
 
@@ -38,7 +37,7 @@ class NewInvitation(TypedDict):
 
     id: int
     code: str
-    link: str | None
+    link: str
     scopes: list[str]
     expires_at: datetime
 
@@ -57,15 +56,10 @@ def create(caller: Caller, scopes: Collection[str]) -> NewInvitation:
     return {
         "id": invitation.id,
         "code": code,
-        "link": link_of(code),
+        "link": f"{settings.frontend_url}/undangan?code={code}",
         "scopes": invitation.scopes,
         "expires_at": invitation.expires_at,
     }
-
-
-def link_of(code: str) -> str | None:
-    """Return the URL of the page for a code, or None if `public_url` is not set."""
-    return f"{settings.public_url}/undangan/{code}" if settings.public_url else None
 
 
 def list_open(patient_id: int, page: Page) -> Listing[Invitation]:
@@ -80,28 +74,14 @@ def delete(patient_id: int, invitation_id: int) -> None:
         raise NotFound(NOT_FOUND)
 
 
-def get_open(code: str) -> Invitation:
-    """Return the open invitation with this code.
-
-    Do not change the invitation here, because chat apps open an invitation's web link to show a preview.
-    """
-    invitation = db.session.scalar(sa.select(Invitation).where(Invitation.code_hash == _digest(code), _is_open))
-    if invitation is None:
-        raise NotFound(NOT_FOUND)
-    return invitation
-
-
-def is_over(code: str) -> bool:
-    """Return whether an invitation with this code has expired."""
-    return bool(db.session.scalar(sa.select(sa.exists().where(Invitation.code_hash == _digest(code), _has_expired))))
-
-
 def redeem(caregiver_id: int, code: str) -> tuple[CaregiverLink, bool]:
     """Accept an invitation. Only one caregiver can accept the same invitation.
 
     Return the caregiver link, and whether the caregiver link is new.
     """
-    invitation = get_open(code)
+    invitation = db.session.scalar(sa.select(Invitation).where(Invitation.code_hash == _digest(code), _is_open))
+    if invitation is None:
+        raise NotFound(NOT_FOUND)
     # Lock the patient before the patient's rows in other tables, because an erasure takes its locks in the same order.
     users.lock(invitation.patient_id)
     taken = sa.delete(Invitation).where(Invitation.id == invitation.id, _is_open).returning(Invitation.scopes)
@@ -111,10 +91,9 @@ def redeem(caregiver_id: int, code: str) -> tuple[CaregiverLink, bool]:
     return service.create(caregiver_id, invitation.patient_id, scopes)
 
 
-_has_expired = Invitation.expires_at <= sa.func.statement_timestamp()
 #: An invitation is open until it expires, the patient's login session ends, or the patient asks for erasure.
 _is_open = sa.and_(
-    ~_has_expired,
+    Invitation.expires_at > sa.func.statement_timestamp(),
     sessions.has_live_session(Invitation),
     sa.exists().where(User.id == Invitation.patient_id, erasure.IS_PRESENT),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from app.caregivers import dependents, invitations, schemas, service
-from app.caregivers.dependents import NewHandover
 from app.caregivers.invitations import NewInvitation
 from app.caregivers.models import Invitation
 from app.caregivers.service import LinkedPerson
@@ -145,28 +144,6 @@ def create_dependent(data: Loaded) -> User:
 def list_dependents(page: Page) -> Listing[User]:
     """List the people without a phone whose accounts the caller manages."""
     return dependents.list_own(caller.id, page)
-
-
-@bp.post("/caregiver/dependents/<int:dependent_id>/handover")
-@requires(RoleName.PENDAMPING)
-@secret_answer
-@limit("20 per day", key=by_caller)
-@bp.response(201, schemas.Handover)
-def create_handover(dependent_id: int) -> NewHandover:
-    """Create a code that lets the dependent take over the account at registration.
-
-    The code works once, for seven days. A new code replaces an older one. A code also ends with the session that
-    created it.
-    """
-    return dependents.create_handover(caller, dependent_id)
-
-
-@bp.delete("/caregiver/dependents/<int:dependent_id>/handover")
-@requires(RoleName.PENDAMPING)
-@bp.response(204)
-def delete_handover(dependent_id: int) -> None:
-    """Delete the open handover code."""
-    dependents.delete_handover(caller.id, dependent_id)
 
 
 # --- people ---------------------------------------------------------------------------------------------------------

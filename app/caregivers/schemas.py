@@ -50,22 +50,11 @@ class Invitation(Schema):
     expires_at = Timestamp()
 
 
-class CodeCreated(Schema):
-    """A new code. Only this response contains it, because the database stores only its hash."""
+class InvitationCreated(Invitation):
+    """A new invitation. Only this response contains the code, because the database stores only its hash."""
 
     code = fields.String(metadata={"example": "K7MP4WQX9R"})
-    link = fields.String(
-        allow_none=True,
-        metadata={
-            "format": "uri",
-            "example": "https://sehat.example.id/undangan/K7MP4WQX9R",
-            "description": "null if the service has no public URL",
-        },
-    )
-
-
-class InvitationCreated(CodeCreated, Invitation):
-    """A new invitation with its code."""
+    link = fields.String(metadata={"format": "uri", "example": "https://sehat.example.id/undangan?code=K7MP4WQX9R"})
 
 
 class DependentCreate(Schema):
@@ -80,10 +69,6 @@ class Dependent(Schema):
     id = fields.Integer(metadata={"example": 31})
     nama_ktp = fields.String(metadata={"example": "Ibu Siti"})
     created_at = Timestamp()
-
-
-class Handover(CodeCreated):
-    expires_at = Timestamp()
 
 
 class Link(Schema):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy import orm
@@ -24,8 +24,9 @@ NOT_FOUND = "Hubungan pendamping dan pasien tidak ditemukan."
 INVITATION_NEEDED = "Hubungan ini sudah diputus oleh pasien. Mintalah undangan baru kepadanya."
 #: Error if the patient is deleted after the check of the patient's role, but before the insert of the caregiver link.
 CONSTRAINTS: dict[str, AppError] = {"fk_caregiver_links_patient_id": NotFound(users.NOT_FOUND)}
-#: Limit of new links between the same two people, because each new link sends the patient a notice.
-LINKED = "5 per day"
+#: Limits of new links, because each new link sends the patient a notice: between the same two people, and of one
+#: patient with caregivers whom the patient has not invited.
+LINKED, UNINVITED = "5 per day", "3 per day"
 
 #: Row of a list: id, username, nama_ktp, image and domicile of the other person, then link_id, linked_at and scopes.
 LinkedPerson = sa.Row[int, str, str, str | None, str | None, int, datetime, list[str]]
@@ -44,9 +45,7 @@ def create(
     _with_role(caregiver_id, RoleName.PENDAMPING)
     if _with_role(patient_id, RoleName.PASIEN).guardian_id is not None:
         raise NotFound(users.NOT_FOUND)
-    # Lock the patient before the patient's rows in other tables. With this lock, concurrent requests also count notices
-    # correctly.
-    users.lock(patient_id)
+    users.lock(patient_id)  # lock the patient before the patient's rows in other tables
     _forget_cut(caregiver_id, patient_id, uninvited=uninvited)
     with map_constraint_errors(CONSTRAINTS):
         # This update only locks the link. It must not set a key column, because the update would then lock the link's
@@ -59,6 +58,8 @@ def create(
         ).one()
     if is_new:
         rate_limits.count(LINKED, "caregiver_link", f"{caregiver_id}:{patient_id}")
+        if uninvited:
+            rate_limits.count(UNINVITED, "uninvited", f"user:{patient_id}")
     allows_more = not set(scopes) <= set(link.scopes)
     if allows_more:
         link.scopes = care.in_order({*link.scopes, *scopes})
@@ -69,12 +70,19 @@ def create(
 
 
 def update_scopes(patient_id: int, caregiver_id: int, scopes: Collection[str]) -> LinkedPerson:
-    """Replace the scopes that a patient gives a caregiver. Raise `NotFound` if the two have no link."""
+    """Replace the scopes that a patient gives a caregiver. Notify the patient of new scopes.
+
+    Raise `NotFound` if the two have no link.
+    """
     which = sa.and_(CaregiverLink.patient_id == patient_id, CaregiverLink.caregiver_id == caregiver_id)
     link = next(iter(_locked(which)), None)
     if link is None:
         raise NotFound(NOT_FOUND)
-    _allow(link, care.in_order(scopes))
+    before, link.scopes = link.scopes, care.in_order(scopes)
+    db.session.flush()
+    _end(link.caregiver_id, link.patient_id, before, link.scopes)
+    if not set(link.scopes) <= set(before):
+        notices.linked(link)
     return db.session.execute(_linked(CaregiverLink.caregiver_id, which)).one()
 
 
@@ -107,29 +115,6 @@ def delete_own(caller_id: int, other_id: int) -> None:
         _delete(caller_id, other_id)
     except NotFound:
         delete(other_id, caller_id)
-
-
-def delete_last_notified(patient_id: int, within: timedelta) -> str | None:
-    """Delete the link that the patient's latest notice is about. Return the caregiver's name.
-
-    Return None if this link is deleted already, so that a repeated PUTUS ("cut") deletes no older link. Raise
-    `NotFound` if no notice is newer than `within`, or if the latest notice is about several links.
-    """
-    users.lock(patient_id)
-    link_id = db.session.scalar(notices.last_notified_link(patient_id, within))
-    if link_id is None:
-        raise NotFound(NOT_FOUND)
-    last = (
-        sa.select(CaregiverLink.caregiver_id, User.nama_ktp)
-        .join(User, User.id == CaregiverLink.caregiver_id)
-        .where(CaregiverLink.id == link_id, CaregiverLink.patient_id == patient_id)
-    )
-    link = db.session.execute(last).one_or_none()
-    if link is None:
-        return None
-    delete(link.caregiver_id, patient_id)
-    name: str = link.nama_ktp
-    return name
 
 
 def list_patients(caregiver_id: int, search: Search) -> Listing[LinkedPerson]:
@@ -212,12 +197,6 @@ def _locked(which: sa.ColumnElement[bool]) -> Sequence[CaregiverLink]:
     """Lock and return the links that match the condition."""
     links = sa.select(CaregiverLink).where(which).order_by(CaregiverLink.caregiver_id).with_for_update(key_share=True)
     return db.session.scalars(links.execution_options(populate_existing=True)).all()
-
-
-def _allow(link: CaregiverLink, scopes: list[str]) -> None:
-    before, link.scopes = link.scopes, scopes
-    db.session.flush()
-    _end(link.caregiver_id, link.patient_id, before, scopes)
 
 
 def _end(caregiver_id: int, patient_id: int, before: Collection[str], allowed: Collection[str] = ()) -> None:

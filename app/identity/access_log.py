@@ -34,24 +34,10 @@ class AccessAction(StrEnum):
     #: A caregiver read or changed the person's reminders.
     REMINDERS_READ = "reminders_read"
     REMINDERS_CHANGED = "reminders_changed"
-    #: The caregiver of a dependent requested or downloaded an export of the dependent's data. A dependent is a person
-    #: without a phone, and the caregiver manages the account. Only this caregiver can do the actions below.
-    DATA_COPIED = "data_copied"
-    ACCOUNT_DELETED = "account_deleted"
-    ACCOUNT_RESTORED = "account_restored"
 
 
 #: Actions of caregivers. The log shows the name of a caregiver, because it is no secret to the person.
-BY_CAREGIVERS = frozenset(
-    {
-        AccessAction.HISTORY_READ,
-        AccessAction.REMINDERS_READ,
-        AccessAction.REMINDERS_CHANGED,
-        AccessAction.DATA_COPIED,
-        AccessAction.ACCOUNT_DELETED,
-        AccessAction.ACCOUNT_RESTORED,
-    }
-)
+BY_CAREGIVERS = frozenset({AccessAction.HISTORY_READ, AccessAction.REMINDERS_READ, AccessAction.REMINDERS_CHANGED})
 
 
 class AccessLogEntry(Base, Created):

@@ -7,7 +7,7 @@ During these days the person gets no notifications, and only administrators see 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 import sqlalchemy as sa
@@ -42,11 +42,16 @@ class ErasureSubject(DataSubject):
     posts: Posts
 
 
-def begin(user: User, posts: Posts) -> None:
-    """Schedule the erasure of a person after `GRACE`, and end all their sessions. The person's row must be locked."""
-    user.erasure_due_at, user.erasure_posts = db_time.now() + GRACE, posts
+def begin(user: User, posts: Posts, grace: timedelta) -> datetime:
+    """Schedule the erasure of a person after `grace`, and end all their sessions. The person's row must be locked.
+
+    Return the time of the erasure.
+    """
+    due_at = db_time.now() + grace
+    user.erasure_due_at, user.erasure_posts = due_at, posts
     db.session.flush()
     sessions.end_all(user.id)
+    return due_at
 
 
 def cancel(user: User) -> bool:
@@ -72,7 +77,7 @@ def subject_of(user: User) -> ErasureSubject:
     phones = [user.phone] if user.phone else []
     if user.phone_before and not _is_somebodys(user.phone_before):
         phones.append(user.phone_before)
-    return ErasureSubject(user.id, tuple(phones), posts=Posts(user.erasure_posts or Posts.ANONYMISE))
+    return ErasureSubject(user.id, phones=tuple(phones), posts=Posts(user.erasure_posts or Posts.ANONYMISE))
 
 
 def _is_somebodys(phone: str) -> bool:

@@ -210,15 +210,6 @@ class PasswordReset(Base):
     expires_at: Mapped[datetime]
 
 
-class VerificationMethod(StrEnum):
-    """The way in which a person proves a phone number."""
-
-    #: The person sends a message with a code from the number to the service.
-    MESSAGE = "message"
-    #: The person types six digits that the service has sent to the number.
-    CODE = "code"
-
-
 class PhoneVerification(Base, OfSession, Created):
     """A verification of a phone number that a person has begun but not completed. A new request replaces the row."""
 
@@ -226,38 +217,10 @@ class PhoneVerification(Base, OfSession, Created):
     __personal__ = Personal(of=("user_id",), phones=("phone",), export=Rows(without=("code_hash",)), erase=Delete())
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
-    method: Mapped[str] = mapped_column(primary_key=True)
     nomor_hp: Mapped[str] = mapped_column(comment="the phone number as the client sent it")
     phone: Mapped[str] = mapped_column(comment="nomor_hp in E.164", index=True)
-    asked_at: Mapped[datetime | None] = mapped_column(
-        comment="when the proven number was asked whether it moves to this account; null: not proven, or not asked"
-    )
     code_hash: Mapped[str] = mapped_column(unique=True, info=SECRET)
-    tries: Mapped[int] = mapped_column(sa.Integer, server_default=sa.text("0"))
     expires_at: Mapped[datetime] = mapped_column(index=True)
-
-
-class PhoneMove(Base):
-    """The last move of a phone number to another account. The row stays as long as the move can be undone."""
-
-    __tablename__ = "phone_moves"
-    __personal__ = Personal(
-        of=("from_user_id", "to_user_id"),
-        phones=("phone",),
-        # Two accounts take part in a move. The export of one person must not show the other person's data.
-        export=Rows(without=("verified_at", "nomor_hp_before")),
-        erase=Delete(),
-    )
-
-    phone: Mapped[str] = mapped_column(primary_key=True, comment="the number that moved, in E.164")
-    nomor_hp: Mapped[str] = mapped_column(comment="the number as the former owner had sent it")
-    from_user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), index=True)
-    to_user_id: Mapped[int | None] = mapped_column(
-        sa.ForeignKey("users.id", ondelete="CASCADE"), index=True, comment="the new owner; null: the move was undone"
-    )
-    verified_at: Mapped[datetime | None] = mapped_column(comment="phone_verified_at of the former owner")
-    nomor_hp_before: Mapped[str | None] = mapped_column(comment="the number that the new owner had before the move")
-    moved_at: Mapped[datetime] = mapped_column(server_default=sa.func.now(), index=True)
 
 
 class OwnPicture(Base, Created):

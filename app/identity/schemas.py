@@ -221,15 +221,6 @@ class UserCreate(PersonUpdate):
     nama_ktp = Name(100, required=True, example="Siti Aminah")
 
 
-class OwnOrDependent(Schema):
-    """Query parameter of routes about the caller or about one of the caller's dependents."""
-
-    patient_id = RecordId(
-        load_default=None,
-        metadata={"example": 31, "description": "Id of one of the caller's dependents; default: the caller"},
-    )
-
-
 class Consents(Schema):
     """Consents of a person by purpose. If the request omits a purpose, its consent stays unchanged."""
 

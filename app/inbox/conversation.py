@@ -8,12 +8,9 @@ from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
-from app.accounts import moves, questions, verification
-from app.accounts import service as accounts
-from app.accounts.verification import Proof
-from app.caregivers import service as caregivers
+from app.accounts import moves, resets, verification
 from app.core.database.session import db
-from app.core.errors import AppError, NotFound
+from app.core.errors import AppError, TooManyRequests
 from app.forum.service import crisis
 from app.identity import notification_settings
 from app.identity.consents import ConsentSource
@@ -36,12 +33,10 @@ LIFETIME = timedelta(hours=1)
 #: Maximum time between the provider's timestamp of a message and the receipt of its webhook. If the timestamp is older,
 #: the time of receipt counts as the time of the message.
 LATEST = timedelta(days=1)
-#: Days in which a patient can answer PUTUS to a notice about a new caregiver. PUTUS deletes the link to the caregiver.
-CUT_WITHIN = timedelta(days=7)
 
 #: Commands about the phone number. A new owner of the number may send these commands too. So they do not prove that the
 #: owner of the account still uses the number.
-OF_NUMBERS = frozenset({Word.VERIFY, Word.MOVE, Word.RESET, Word.WRONG_NUMBER})
+OF_NUMBERS = frozenset({Word.VERIFY, Word.RESET, Word.WRONG_NUMBER})
 
 NO_NUMBER, UNKNOWN_SENDER = "no number", "unknown sender"
 #: Outcomes of messages that the service does not answer.
@@ -141,8 +136,7 @@ def _apply(
 ) -> MessageReply | None:
     """Apply a message. Return None if no account has the sender's number.
 
-    A message with a code or a consent may assign the number to an account. Do this before the account of the number is
-    read.
+    A message with a code may assign the number to an account. Do this before the account of the number is read.
     """
     meaning = reading.read(row.text or "", _context(asked), str(row.payload.get("pressed", "")))
     proved = _prove(phone, meaning)
@@ -386,8 +380,6 @@ def _stop(sender: MessageAuthor) -> MessageReply:
 def _stop_reminders(sender: MessageAuthor) -> MessageReply:
     notification_settings.switch_broadcasts(sender.user_id, False, way=ConsentSource.MESSAGE)
     notification_settings.switch_messages(sender.user_id, False)
-    if not sender.is_proven:
-        numbers.stop(sender.phone)
     return MessageReply("stop reminders", texts.stopped_all())
 
 
@@ -396,49 +388,31 @@ def _start(sender: MessageAuthor) -> MessageReply:
         return MessageReply("still wrong number", texts.STILL_WRONG)
     notification_settings.switch_broadcasts(sender.user_id, True, way=ConsentSource.MESSAGE)
     notification_settings.switch_messages(sender.user_id, True)
-    numbers.resume(sender.phone)
     return MessageReply("start", texts.STARTED)
 
 
 def _wrong_number(sender: MessageAuthor) -> MessageReply:
-    if moves.refuse(sender.phone):
-        return MessageReply("moved back", texts.MOVED_BACK)
+    moves.refuse(sender.phone)
     return MessageReply("wrong number", texts.WRONG_NUMBER)
 
 
 def _prove(phone: str, meaning: Meaning) -> MessageReply | None:
-    """Handle a message with a verification code, or with the user's consent to move the number to another account.
-
-    Return None for other messages.
-    """
-    if meaning.word is Word.MOVE:
-        username = questions.agree(phone)
-        return (
-            MessageReply("verify moved", texts.moved(username))
-            if username
-            else MessageReply("verify no", texts.NOTHING_TO_MOVE)
-        )
+    """Handle a message with a verification code. Return None for other messages."""
     if meaning.word is not Word.VERIFY:
         return None
-    proof = verification.confirm_by_message(phone, meaning.code)
-    return MessageReply(f"verify {proof}", questions.text(phone) if proof is Proof.ASKED else texts.PROOFS[proof])
-
-
-def _cut(sender: MessageAuthor) -> MessageReply:
-    try:
-        name = caregivers.delete_last_notified(sender.user_id, CUT_WITHIN)
-    except NotFound:
-        return MessageReply("nothing to cut", texts.NOTHING_TO_CUT)
-    if name is None:
-        return MessageReply("cut already", texts.CUT_ALREADY)
-    return MessageReply("cut", texts.cut(name))
+    proof, text = verification.confirm_by_message(phone, meaning.code)
+    return MessageReply(f"verify {proof}", text)
 
 
 def _reset(sender: MessageAuthor, *, may_send: bool) -> MessageReply:
     """Send a password reset link to the number of the account. The link is the only answer."""
     if not may_send:
         return MessageReply(RESET, None)
-    return MessageReply(f"{limits.ANSWERED}{RESET}" if accounts.send_reset_link(sender.phone) else RESET, None)
+    try:
+        resets.send_link(sender.phone)
+    except TooManyRequests:
+        return MessageReply(RESET, None)
+    return MessageReply(f"{limits.ANSWERED}{RESET}", None)
 
 
 #: Functions for account commands, by command.
@@ -447,5 +421,4 @@ ACTIONS: Mapping[Word, Callable[[MessageAuthor], MessageReply]] = {
     Word.STOP_REMINDERS: _stop_reminders,
     Word.START: _start,
     Word.WRONG_NUMBER: _wrong_number,
-    Word.CUT: _cut,
 }

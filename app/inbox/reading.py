@@ -37,10 +37,7 @@ class Word(StrEnum):
     HELP = "help"
     WRONG_NUMBER = "wrong_number"
     RESET = "reset"
-    CUT = "cut"
     VERIFY = "verify"
-    #: The user agrees to move their phone number to another account.
-    MOVE = "move"
     UNKNOWN = "unknown"
 
 

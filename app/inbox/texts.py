@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from app.accounts.verification import Proof
 from app.core.contact import ask_administrator
 from app.core.lib.break_links import break_links
 from app.core.lib.local_time import clock_time
@@ -38,25 +37,6 @@ STILL_WRONG = (
     "Nomor ini pernah dijawab SALAH NOMOR, jadi pengingat tidak kami kirim ke sini. "
     "Kalau mau menerimanya lagi, pastikan nomor ini di aplikasi, pada profil Anda."
 )
-CUT = "Hubungan dengan pendamping {pendamping} sudah diputus."
-CUT_ALREADY = "Hubungan dengan pendamping itu sudah putus. Hubungan yang lain bisa Anda putus di aplikasi."
-NOTHING_TO_CUT = (
-    "Tidak ada pendamping baru dalam 7 hari terakhir. Hubungan yang lebih lama bisa Anda putus di aplikasi."
-)
-#: Answers to a verification code, by the result of the check.
-PROOFS = {
-    Proof.PROVEN: "Terima kasih. Nomor ini sudah kami pastikan milik Anda.",
-    Proof.UNKNOWN_CODE: "Kode salah atau sudah kedaluwarsa. Silakan minta kode yang baru di aplikasi.",
-}
-
-
-MOVED = "Baik. Nomor ini sekarang dipakai akun {akun}. Kalau ini keliru, balas SALAH NOMOR dalam 24 jam."
-NOTHING_TO_MOVE = "Tidak ada permintaan pindah nomor yang terbuka. Silakan minta lagi di aplikasi."
-MOVED_BACK = "Terima kasih. Nomor ini sudah kami lepas lagi dari akun yang baru, seperti sebelum pindah."
-
-
-def moved(username: str) -> str:
-    return MOVED.format(akun=break_links(username))
 
 
 def done(name: str, answered: AnswerTargets) -> str:
@@ -79,11 +59,6 @@ def not_yet(name: str) -> str:
 
 def ok(name: str) -> str:
     return f"{_to('Baik', name)} Kalau sudah, balas SUDAH."
-
-
-def cut(name: str) -> str:
-    text = CUT.format(pendamping=first_name(name))
-    return text + ask_administrator("Kalau Anda merasa tidak aman,")
 
 
 def stopped_all() -> str:

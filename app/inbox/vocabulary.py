@@ -97,14 +97,12 @@ NO_EMOJI = frozenset("\u274c\u274e\u2716\u26d4\U0001f6ab\U0001f44e\U0001f645")
 
 # --- commands, as the whole text --------------------------------------------------------------------------------------
 
-#: Accepted spellings of each command. `start`, `cut` and `move` have lasting effects, so each has only one spelling.
+#: Accepted spellings of each command. `start` has only one spelling, because of its lasting effect.
 COMMANDS = {
     "stop": _words("berhenti stop brhenti berhnti berhent berenti brenti henti berhentikan hentikan stp setop"),
     "start": _words("mulai"),
     "help": _words("bantuan tolong help bantu bantuin bntuan bantuam tlong tolng tolon tolongin hlp info menu"),
     "reset": _words("reset rset"),
-    "cut": _words("putus"),
-    "move": _words("pindah"),
     "verify": _words("verifikasi verifikas verfikasi veripikasi verivikasi ferifikasi verifikasih verif"),
 }
 #: Words for "reminder". After `berhenti` ("stop"), such a word means that the user stops reminders too.

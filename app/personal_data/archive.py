@@ -24,7 +24,7 @@ from app.core.lib import local_time
 from app.core.lib.csv_injection import guarded
 from app.core.media import pictures
 from app.forum.service import blocks, erasure
-from app.identity import field_encryption
+from app.identity import dependents, field_encryption
 from app.identity.models import OwnPicture, User
 from app.pengingat.models import reminders
 from app.pengingat.types.base import shown
@@ -46,18 +46,26 @@ Query = sa.Select[*tuple[Any, ...]]
 def write(path: Path, user: User, connection: sa.Connection) -> None:
     """Write the ZIP of a person to `path`. Read the rows on this connection. `path.csv` is a temporary file.
 
+    The rows of the person's dependents are among the person's rows.
     Some rows are linked to the person only by a phone number. They are left out if the number is not verified.
     Otherwise a user could enter a stranger's number and read what the stranger wrote.
     """
     numbers = (user.phone,) if user.phone and user.phone_verified_at else ()
-    person = DataSubject(user.id, numbers, user.phone_changed_at or user.created_at)
+    kept = connection.execute(dependents.of_caregiver(user.id).with_only_columns(User.id, User.nama_ktp)).all()
+    person = DataSubject(
+        user.id,
+        tuple(row.id for row in kept),
+        phones=numbers,
+        phones_since=user.phone_changed_at or user.created_at,
+    )
     with ZipFile(path, "w", ZIP_DEFLATED) as archive:
         counts = {}
         for table, query in _exported(person):
-            rows = _rows(connection, table, query, person)
+            rows = _rows(connection, table, query)
             counts[table.name] = _add_table(archive, table, rows, path.with_suffix(".csv"))
         _add_pictures(archive, connection, user.id)
-        archive.writestr("README.txt", _readme(user, counts))
+        names = ", ".join([user.nama_ktp, *(row.nama_ktp for row in kept)])
+        archive.writestr("README.txt", _readme(names, user.username, counts))
 
 
 #: Functions by table name, for tables that declare their export as `Custom`. Each returns the query for a user id.
@@ -74,13 +82,13 @@ def _exported(person: DataSubject) -> Iterator[tuple[sa.Table, Query]]:
                 yield table, EXPORTS[table.name](person.id)
 
 
-def _rows(connection: sa.Connection, table: sa.Table, query: Query, person: DataSubject) -> Iterator[Row]:
+def _rows(connection: sa.Connection, table: sa.Table, query: Query) -> Iterator[Row]:
     # Convert column names to `str`, because orjson refuses SQLAlchemy's `quoted_name` as a key.
     names = [str(column.name) for column in query.selected_columns]
     for values in connection.execute(query.execution_options(yield_per=ROWS_AT_ONCE)):
         row = dict(zip(names, values, strict=True))
         if table is User.__table__:
-            row["nik"] = _nik(row["nik"], person.id)
+            row["nik"] = _nik(row["nik"], row["id"])
         elif table is reminders:
             row["details"] = shown(row["details"])
         yield row
@@ -149,7 +157,7 @@ def _add_pictures(archive: ZipFile, connection: sa.Connection, user_id: int) -> 
             archive.writestr(entry, pictures.get(name))
 
 
-def _readme(user: User, counts: Mapping[str, int]) -> str:
+def _readme(names: str, username: str, counts: Mapping[str, int]) -> str:
     contents = [f"{table}: {CONTENTS.get(table, table)} ({count} baris)" for table, count in counts.items()]
     day = local_time.day_text(local_time.today())
-    return README.format(nama=user.nama_ktp, pengguna=user.username, hari=day, isi="\n".join(contents))
+    return README.format(nama=names, pengguna=username, hari=day, isi="\n".join(contents))

@@ -10,13 +10,14 @@ from tempfile import TemporaryDirectory
 from time import monotonic
 
 import sqlalchemy as sa
+from sqlalchemy import orm
 
 from app.core.database import db_time
 from app.core.database.session import after_commit, db, own_connection, unit_of_work
 from app.core.jobs.queue import BULK, enqueue_once, enqueue_once_now
 from app.core.media import storage
 from app.core.media.storage import Area
-from app.identity import dependents, erasure
+from app.identity import erasure
 from app.identity.erasure import ErasureSubject
 from app.identity.models import User
 from app.personal_data import archive, erasers, tombstones
@@ -169,8 +170,6 @@ def erase_for(user_id: int, limit_s: float) -> bool:
         person = _leaving(user_id) if is_ours else None
         if person is None:
             return True
-        if not all(erase_for(id_, stop - monotonic()) for id_ in _dependents_of(user_id)) or _dependents_of(user_id):
-            return False
         for step in erasers.steps(person):
             while _is_left(step):
                 if monotonic() >= stop:
@@ -196,11 +195,16 @@ def erase_again() -> int:
     """Erase the people whom a restored backup brought back. Return their number."""
     with unit_of_work():
         ids = tombstones.reconcile()
-    for user_id in ids:
+    for user_id in sorted(ids, reverse=True):  # dependents, who are newer than their caregivers, are erased first
         while not erase_for(user_id, SLICE_S):
             pass
     tombstones.check_keys()
     return len(ids)
+
+
+def enqueue_erase(user_id: int) -> None:
+    """Enqueue the erasure of a person, after the open transaction commits."""
+    enqueue_once(erase, user_id, queue=BULK, limit_s=ERASE_LIMIT_S)
 
 
 def _enqueue_erase(user_id: int) -> None:
@@ -208,24 +212,21 @@ def _enqueue_erase(user_id: int) -> None:
 
 
 def _leaving(user_id: int) -> ErasureSubject | None:
-    """Store a tombstone, which records the erasure. Return the person to erase, or None if the erasure is not due."""
+    """Store a tombstone, which records the erasure. Return the person to erase, or None if the erasure is not due.
+
+    The dependents of a caregiver are erased first.
+    """
+    dependent = orm.aliased(User)
+    is_due = sa.and_(
+        User.erasure_due_at <= sa.func.statement_timestamp(), ~sa.exists().where(dependent.guardian_id == User.id)
+    )
     with unit_of_work():
-        is_due = User.erasure_due_at <= sa.func.statement_timestamp()
         user = db.session.scalar(sa.select(User).where(User.id == user_id, is_due).with_for_update(of=User))
         if user is None:
             return None
         person = erasure.subject_of(user)
         tombstones.create(user, person.posts)
         return person
-
-
-def _dependents_of(user_id: int) -> list[int]:
-    """Make the erasure of all dependents of a caregiver due now. Return the ids of the dependents.
-
-    Dependents are erased before their caregiver.
-    """
-    with unit_of_work():
-        return dependents.erase_with(user_id)
 
 
 def _is_left(step: erasers.Step) -> bool:

@@ -1,4 +1,4 @@
-"""Tables of requested exports and of erased people."""
+"""Table of requested exports."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.database.personal import SECRET, Custom, Impersonal, Personal, Rows
+from app.core.database.personal import Custom, Personal, Rows
 from app.core.database.session import Base, Created
 
 
@@ -41,20 +41,3 @@ class DataExport(Base, Created):
     @property
     def state(self) -> ExportState:
         return ExportState.PENDING if self.ready_at is None else ExportState.READY
-
-
-class Tombstone(Base, Created):
-    """Record of an erased person, so that a restored backup does not bring them back.
-
-    `name` is also the name of the tombstone's file in the store.
-    """
-
-    __tablename__ = "tombstones"
-    __personal__ = Impersonal("A keyed hash, which says of nobody who it was unless they are there again")
-
-    name: Mapped[str] = mapped_column(
-        primary_key=True,
-        comment="keyed hash that identifies the erased person, with the name of the key",
-        info=SECRET,
-    )
-    posts: Mapped[str] = mapped_column(comment="anonymise or delete: what happened to the person's posts")

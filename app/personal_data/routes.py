@@ -7,20 +7,19 @@ from flask import Response
 from app.core.exports import streaming
 from app.core.media import storage
 from app.core.media.storage import Area
-from app.core.web.blueprint import Blueprint
-from app.core.web.fields import Loaded
+from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.request import raw_json
-from app.identity import schemas as identity_schemas
-from app.identity.access import authenticated, caller
+from app.identity.access import authenticated, caller, requires
+from app.identity.models import RoleName
 from app.identity.own_password import limit_own_password
 from app.personal_data import schemas, service
 from app.personal_data.jobs import CONTENT_TYPE
 from app.personal_data.models import DataExport, ExportState
 
-bp = Blueprint("personal_data", __name__, url_prefix="/profile", description="A person's own data")
+bp = Blueprint("personal_data", __name__, description="A person's own data")
 
 
-@bp.delete("")
+@bp.delete("/profile")
 @authenticated
 @limit_own_password
 @bp.arguments(schemas.Deletion)
@@ -30,32 +29,40 @@ def delete_profile(data: dict[str, str]) -> dict[str, object]:
     return service.delete_profile(caller, **data)
 
 
-@bp.post("/ekspor")
+@bp.delete("/caregiver/dependents/<int:dependent_id>")
+@requires(RoleName.PENDAMPING)
+@limit_own_password
+@bp.arguments(schemas.OwnPassword)
+@bp.response(200, MessageSchema)
+def delete_dependent(data: dict[str, str], dependent_id: int) -> dict[str, object]:
+    """Erase a dependent of the caller for good. The dependent is gone at once, and all rows within minutes."""
+    return service.delete_dependent(caller, dependent_id, **data)
+
+
+@bp.post("/profile/ekspor")
 @authenticated
 @limit_own_password
-@bp.arguments(identity_schemas.OwnOrDependent, location="query")
 @bp.arguments(schemas.OwnPassword)
 @bp.response(202, schemas.Export)
-def create_export(whose: Loaded, data: dict[str, str]) -> DataExport:
-    """Start an export of all data about the caller or a dependent.
+def create_export(data: dict[str, str]) -> DataExport:
+    """Start an export of all data about the caller and the caller's dependents.
 
-    The caller sends their own password, also for an export about a dependent. For a wrong password, the response is
-    400 `wrong_current_password`. For a second export on the same day, the response is 429.
+    For a wrong password, the response is 400 `wrong_current_password`. For a second export on the same day, the
+    response is 429.
     """
-    return service.create_export(caller, whose["patient_id"], data["password"])
+    return service.create_export(caller, **data)
 
 
-@bp.get("/ekspor/<int:export_id>")
+@bp.get("/profile/ekspor/<int:export_id>")
 @authenticated
-@bp.arguments(identity_schemas.OwnOrDependent, location="query")
 @bp.response(200, streaming.FILE, content_type=CONTENT_TYPE)
 @bp.alt_response(202, schema=schemas.Export, description="Not ready yet: ask again after a few seconds", success=True)
-def get_export(whose: Loaded, export_id: int) -> Response:
+def get_export(export_id: int) -> Response:
     """Return the export as a ZIP, or 202 while it is not ready. After 24 hours the response is 404.
 
     The ZIP contains each table as JSON and CSV, the pictures, and a README in Indonesian.
     """
-    return _file_of(service.get_export(caller, whose["patient_id"], export_id))
+    return _file_of(service.get_export(caller, export_id))
 
 
 def _file_of(export: DataExport) -> Response:

@@ -33,11 +33,6 @@ class Deleted(Schema):
     due_at = Timestamp(metadata={"description": "A login before this time cancels the deletion"})
 
 
-class DependentDeleted(Schema):
-    message = fields.String(metadata={"example": "Akun ini akan dihapus pada 9 Maret 2026."})
-    due_at = Timestamp(metadata={"description": "The account can be restored until this time"})
-
-
 class Export(Schema):
     id = fields.Integer(metadata={"example": 3})
     status = fields.String(

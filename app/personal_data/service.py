@@ -11,12 +11,11 @@ from sqlalchemy.dialects.postgresql import insert
 from app.caregivers import service as caregivers
 from app.core.database import db_time
 from app.core.database.session import db
-from app.core.errors import Forbidden, NotFound, TooManyRequests
+from app.core.errors import NotFound, TooManyRequests
 from app.core.lib.local_time import JAKARTA, day_text, midnight
-from app.identity import access_log, dependents, erasure, own_password, roles, users
-from app.identity.access_log import AccessAction
+from app.identity import dependents, erasure, own_password, roles
 from app.identity.erasure import Posts
-from app.identity.models import RoleName, User
+from app.identity.models import User
 from app.identity.sessions import Caller
 from app.notifications import outbox
 from app.pengingat import service as pengingat
@@ -25,7 +24,7 @@ from app.personal_data.models import DataExport
 
 EXPORT_NOT_FOUND = "Salinan data tidak ditemukan."
 DELETED = "Akun Anda akan dihapus pada {hari}. Masuk kembali sebelum hari itu untuk membatalkannya."
-DEPENDENT_DELETED = "Akun ini akan dihapus pada {hari}. Sebelum hari itu Anda masih dapat membatalkannya."
+DEPENDENT_DELETED = "Akun ini sudah dihapus."
 
 
 def delete_profile(caller: Caller, password: str, forum: str) -> dict[str, object]:
@@ -39,50 +38,33 @@ def delete_profile(caller: Caller, password: str, forum: str) -> dict[str, objec
         if name in user.role_names:
             roles.keep_last(user, name)
     dependents.check_none(user.id)
-    return _begin(user, Posts(forum), DELETED)
+    due_at = _leave(user, Posts(forum), erasure.GRACE)
+    return {"message": DELETED.format(hari=day_text(due_at.astimezone(JAKARTA).date())), "due_at": due_at}
 
 
-def delete_dependent(caller: Caller, dependent_id: int) -> dict[str, object]:
-    """Schedule the erasure of a dependent of the caller. From now on no list contains the dependent."""
+def delete_dependent(caller: Caller, dependent_id: int, password: str) -> dict[str, object]:
+    """Erase a dependent of the caller. No list contains the dependent from now on. A job erases the rows at once."""
+    own_password.get_confirmed(caller, password)
     user = dependents.lock_own(caller.id, dependent_id)
-    access_log.record(caller, user.id, AccessAction.ACCOUNT_DELETED)
-    dependents.end_handover(user.id)
-    return _begin(user, Posts.ANONYMISE, DEPENDENT_DELETED)
+    _leave(user, Posts.DELETE, timedelta())
+    jobs.enqueue_erase(user.id)
+    return {"message": DEPENDENT_DELETED}
 
 
-def undelete_dependent(caller: Caller, dependent_id: int) -> User:
-    """Cancel the erasure of a dependent of the caller. Raise `TooManyDependents` if the limit is reached."""
-    # Lock the caregiver before the dependent. The creation of a dependent takes its locks in the same order.
-    caregiver = users.get_own(caller, to_change=True)
-    if RoleName.PENDAMPING not in caregiver.role_names:
-        raise Forbidden
-    user = dependents.lock_own(caller.id, dependent_id, deleted=True)
-    if user.erasure_due_at is not None:
-        dependents.check_max_dependents(caller.id)
-        erasure.cancel(user)
-        access_log.record(caller, user.id, AccessAction.ACCOUNT_RESTORED)
-    return user
-
-
-def _begin(user: User, posts: Posts, message: str) -> dict[str, object]:
-    erasure.begin(user, posts)
+def _leave(user: User, posts: Posts, grace: timedelta) -> datetime:
+    due_at = erasure.begin(user, posts, grace)
     outbox.cancel_all_to(user.id)
     caregivers.leave(user.id)
     pengingat.pause(user.id)
-    assert user.erasure_due_at is not None  # noqa: S101  # it was set just now
-    day = day_text(user.erasure_due_at.astimezone(JAKARTA).date())
-    return {"message": message.format(hari=day), "due_at": user.erasure_due_at}
+    return due_at
 
 
 def erase_now(user: User) -> None:
-    """Erase a person immediately, in the open transaction.
+    """Erase a person immediately, in the open transaction. Raise `HasDependents` for a caregiver with dependents.
 
-    The calling function has locked the person's posts, then the person's row. If the person is a caregiver, first erase
-    the dependents that this caregiver has already deleted. Raise `HasDependents` if the caregiver has other dependents.
+    The calling function has locked the person's posts, then the person's row.
     """
     dependents.check_none(user.id)
-    for dependent_id in dependents.erase_with(user.id):
-        erase_now(users.get(dependent_id))
     # Use `now()`, the start of the transaction, because a trigger of the audit log compares `erasure_due_at`
     # with this time.
     user.erasure_due_at = db.session.scalar(sa.select(sa.func.now()))
@@ -93,15 +75,14 @@ def erase_now(user: User) -> None:
     erasers.finish(person)
 
 
-def create_export(caller: Caller, patient_id: int | None, password: str) -> DataExport:
-    """Request an export of all data of the caller or of their dependent. One request per day (Jakarta) is allowed."""
+def create_export(caller: Caller, password: str) -> DataExport:
+    """Request an export of all data of the caller and of their dependents. One request per day (Jakarta) is allowed."""
     own_password.get_confirmed(caller, password)
-    user_id = dependents.patient_id_of(caller, patient_id, AccessAction.DATA_COPIED)
     now = db_time.now()
     export: DataExport | None = db.session.scalar(
         insert(DataExport)
         .values(
-            user_id=user_id,
+            user_id=caller.id,
             day=now.astimezone(JAKARTA).date(),
             file=f"{secrets.token_hex(16)}.zip",
             next_try_at=now + jobs.RETRY,
@@ -115,15 +96,11 @@ def create_export(caller: Caller, patient_id: int | None, password: str) -> Data
     return export
 
 
-def get_export(caller: Caller, patient_id: int | None, export_id: int) -> DataExport:
-    """Return an export of the caller or of their dependent.
-
-    Raise `NotFound` if the export became ready more than a day ago.
-    """
-    user_id = dependents.patient_id_of(caller, patient_id, AccessAction.DATA_COPIED)
+def get_export(caller: Caller, export_id: int) -> DataExport:
+    """Return an export of the caller. Raise `NotFound` if the export became ready more than a day ago."""
     is_kept = sa.or_(DataExport.ready_at.is_(None), DataExport.ready_at > db_time.now() - jobs.KEPT)
     export = db.session.scalar(
-        sa.select(DataExport).where(DataExport.id == export_id, DataExport.user_id == user_id, is_kept)
+        sa.select(DataExport).where(DataExport.id == export_id, DataExport.user_id == caller.id, is_kept)
     )
     if export is None:
         raise NotFound(EXPORT_NOT_FOUND)

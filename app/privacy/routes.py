@@ -37,9 +37,7 @@ def update_notification_settings(data: Loaded) -> dict[str, object]:
     """Change the caller's delivery preferences. Fields that are not sent stay unchanged.
 
     The change also applies to queued deliveries. While the caller has reminders, `messages` or `push` must stay on
-    (400 `channel_needed`). If somebody replied BERHENTI PENGINGAT from the caller's unproven number,
-    `messages: true` causes the error 409 `stopped_by_number`. The caller can set `messages: true` again after the reply
-    MULAI from this number, or after the number is proven.
+    (400 `channel_needed`).
     """
     return notifications.update(caller, data)
 

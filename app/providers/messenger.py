@@ -72,8 +72,6 @@ class Template:
     parameters: Sequence[str]
     #: Payloads of the buttons, in order. The provider returns the payload of the button that the recipient taps.
     payloads: Sequence[str] = ()
-    #: The code that a tap on the button copies. Only templates for verification codes have one.
-    code: str | None = None
 
 
 @dataclass(frozen=True)

@@ -158,13 +158,7 @@ def _template(template: Template) -> dict[str, object]:
         }
         for index, payload in enumerate(template.payloads)
     ]
-    copy = [] if template.code is None else [_copy_button(template.code)]
-    return {"name": template.name, "language": {"code": "id"}, "components": body + replies + copy}
-
-
-def _copy_button(code: str) -> dict[str, object]:
-    """Return the button that copies a code. WhatsApp's type for such a button is `url`."""
-    return {"type": "button", "sub_type": "url", "index": "0", "parameters": [{"type": "text", "text": code}]}
+    return {"name": template.name, "language": {"code": "id"}, "components": body + replies}
 
 
 def _one_line(text: str) -> str:

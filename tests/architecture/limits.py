@@ -55,39 +55,28 @@ LIMITS: dict[str, Limit] = {
     ),
     "accounts/routes.py check_username '60 per minute'": Limit("the list of usernames", "an address", GENERIC),
     "accounts/routes.py send_verification_code '10 per minute'": Limit("numbers of strangers", "an address", GENERIC),
-    "accounts/routes.py send_verification_code '5 per hour; 10 per day'": Limit(
-        "whoever has the number",
-        "a number, however it is written",
+    "accounts/resets.py send_link PER_HOUR": Limit(
+        "the person's number from links",
+        "a number, however it is written, also by the answer RESET",
+        f"{_LOGIN}a_phone_number_can_request_five_reset_links_an_hour",
+    ),
+    "accounts/resets.py send_link PER_DAY": Limit(
+        "the person's number from links",
+        "a number, however it is written, also by the answer RESET",
         f"{_LOGIN}a_phone_number_can_request_ten_reset_links_a_day",
     ),
     "accounts/routes.py update_password '20 per minute'": Limit("codes of reset links", "an address", GENERIC),
     "accounts/routes.py create_phone_verification '20 per hour'": Limit("numbers of strangers", "a person", GENERIC),
-    "accounts/routes.py confirm_phone_verification '20 per hour'": Limit("six digits", "a person", GENERIC),
     "accounts/otp_routes.py confirm_otp '10 per 5 minutes'": Limit("six digits", "a person's wrong digits", GENERIC),
     "accounts/service.py notify_of_change NEW_PASSWORDS": Limit(
         "the person's number from notices",
         "new passwords of a person, without a reset link",
         "accounts/test_new_passwords.py::test_an_exhausted_password_limit_does_not_block_a_reset_by_link",
     ),
-    "accounts/notices.py TOGETHER": Limit(
-        "the person's number from notices",
-        "notices of changes to a number",
-        "accounts/test_new_passwords.py::test_changes_after_a_sent_notice_share_one_notice_ten_minutes_later",
-    ),
     "accounts/service.py check_may_change CONTACT_CHANGES": Limit(
         "the list of numbers and e-mails",
         "numbers and e-mails that a person tries",
         f"{_STOLEN}profile_changes_to_taken_numbers_and_emails_are_rate_limited",
-    ),
-    "accounts/verification.py _count_code SENT": Limit(
-        "whoever has the number",
-        "six digits sent to a number",
-        "accounts/phone_verification/test_digits.py::test_a_fourth_code_to_one_number_is_rate_limited_for_all_accounts",
-    ),
-    "accounts/verification.py MAX_TRIES": Limit(
-        "six digits",
-        "tries of one code",
-        "accounts/phone_verification/test_digits.py::test_the_right_code_is_refused_after_five_wrong_codes",
     ),
     "identity/own_password.py limit_own_password '10 per 5 minutes'": Limit(
         "the password from whoever has stolen a session",
@@ -112,7 +101,6 @@ LIMITS: dict[str, Limit] = {
     "caregivers/routes.py create_dependent '20 per day'": Limit(
         "the database from accounts that are made and deleted", "a caregiver", GENERIC
     ),
-    "caregivers/routes.py create_handover '20 per day'": Limit("codes of handovers", "a caregiver", GENERIC),
     "caregivers/routes.py create_invitation '20 per day'": Limit(
         "the outbox of one's caregivers", "a patient", GENERIC
     ),
@@ -124,20 +112,15 @@ LIMITS: dict[str, Limit] = {
     "caregivers/routes.py redeem_invitation '300 per hour'": Limit(
         "codes of invitations", "wrong codes from an address", GENERIC
     ),
-    "caregivers/pages.py show_invitation '60 per minute; 300 per hour'": Limit(
-        "codes of invitations",
-        "an address",
-        "caregivers/test_invitations.py::test_requests_for_the_invitation_page_are_rate_limited",
-    ),
     "caregivers/service.py create LINKED": Limit(
         "the patient from notices",
         "new links of one caregiver to one patient",
         "caregivers/test_notices.py::test_repeated_deletion_and_creation_of_a_link_is_rate_limited",
     ),
-    "caregivers/notices.py MAX_PER_DAY": Limit(
+    "caregivers/service.py create UNINVITED": Limit(
         "the patient from messages in the words of strangers",
-        "notices of new caregivers to a patient, whoever the caregivers are",
-        "caregivers/test_many_caregivers.py::test_eight_new_caregivers_cause_three_single_notices_and_one_summary",
+        "new caregivers a day whom the patient has not invited",
+        "caregivers/test_notices.py::test_a_fourth_uninvited_caregiver_of_a_day_is_refused",
     ),
     # Limits on requests about reminders
     "pengingat/routes.py limit_answers '60 per minute'": Limit("the database", "answers of a person", GENERIC),

@@ -23,7 +23,6 @@ NAME = re.compile(r"MAX_(\w+_)?PER_(DAY|HOUR|MINUTE|USER)|MAX_TRIES")
 #: Limits whose names do not match the pattern `NAME`.
 OTHERS = {
     "pengingat/timetable/limits.py MAX_REMINDERS",
-    "accounts/notices.py TOGETHER",
 }
 #: Constants without their own row. The table has rows for the `rate_limits.count` calls that use these constants.
 COUNTED = {"logs/service.py MAX_PER_MINUTE", "logs/service.py MAX_PER_DAY"}

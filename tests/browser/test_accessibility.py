@@ -33,25 +33,6 @@ def violations(page: Page, axe: str) -> list[tuple[str, str]]:
     return [(each["id"], each["nodes"][0]["html"]) for each in found]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
-def test_the_invitation_page_is_accessible_on_every_screen(page: Page, axe: str, size: dict, scheme: str) -> None:
-    page.set_viewport_size(size)
-    page.emulate_media(color_scheme=scheme)
-    login = {"username": "siti", "password": "rahasia123"}
-    token = page.request.post("/api/login", data=login).json()["access_token"]
-    made = page.request.post(
-        "/api/patient/invitations",
-        data={"scopes": ["alerts", "history", "manage"]},
-        headers={"Authorization": f"Bearer {token}"},
-    )
-    assert made.status == 201, made.text()
-    page.goto(f"/undangan/{made.json()['code']}")
-    page.get_by_text(made.json()["code"]).wait_for()
-    assert page.evaluate("document.documentElement.scrollWidth") == size["width"]
-    assert violations(page, axe) == []
-
-
 def test_the_outbox_is_less_than_eight_phone_screens_high(page: Page) -> None:
     page.set_viewport_size(PHONE)
     page.goto("/dev/outbox")

@@ -31,6 +31,7 @@ BODIES: dict[str, Any] = {
     "PUT /profile/persetujuan": {"health_data": True},
     "POST /profile/ekspor": {"password": PASSWORD},
     "PUT /patient/caregivers/<int:caregiver_id>": {"scopes": ["manage"]},
+    "DELETE /caregiver/dependents/<int:dependent_id>": {"password": PASSWORD},
     "POST /caregiver/patients": {},
 }
 #: Routes with `patient_id` in the query, or with a patient, dependent or reminder in the path.
@@ -55,7 +56,7 @@ def call(client: Client, route: str, ibu: int, reminder: int, export: int) -> An
     path = path.replace("<int:pengingat_id>", str(reminder)).replace("<int:export_id>", str(export))
     path = re.sub(r"<int:(other|patient|dependent|caregiver)_id>", str(ibu), path)
     path = re.sub(r"<int:\w+>", "1", path)
-    body = BODIES.get(route, {}) if method in ("POST", "PUT") else None
+    body = BODIES.get(route, {} if method in ("POST", "PUT") else None)
     if route == "POST /caregiver/patients":
         body = {"patient_id": ibu}
     return client.open(method, f"{path}?patient_id={ibu}", body)
@@ -73,7 +74,7 @@ def test_a_stranger_cannot_read_or_change_data_of_a_dependent(
     client: Client, budi: Client, ibu: int, route: str, role: str
 ) -> None:
     reminder = db.session.scalar(sa.select(Pengingat.id).filter_by(user_id=ibu)) or 0
-    export = budi.post(f"/profile/ekspor?patient_id={ibu}", {"password": PASSWORD}).json["id"]
+    export = budi.post("/profile/ekspor", {"password": PASSWORD}).json["id"]
     before = known(ibu)
     response = call(client.as_(make_user(role)), route, ibu, reminder, export)
     assert "Rahasia" not in response.text

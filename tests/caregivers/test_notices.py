@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
 from app.identity.care import Scope
 from app.identity.models import RoleName
 from app.notifications.models import Delivery
 from tests.caregivers.invitations import invite
-from tests.helpers.client import Client
+from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
 from tests.notifications.deliveries import words_of
@@ -50,16 +48,12 @@ def test_the_patient_is_notified_of_every_new_link(siti: Client, budi: Client, a
     assert told(budi) == {}
 
 
-def test_the_notice_lists_the_scopes_and_how_to_remove_the_caregiver(
-    siti: Client, budi: Client, app: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    config = replace(app.extensions["config"], fonnte_webhook_token="x" * 32)
-    monkeypatch.setitem(app.extensions, "config", config)
+def test_the_notice_lists_the_scopes_and_how_to_remove_the_caregiver(siti: Client, budi: Client) -> None:
     budi.post("/caregiver/invitations", {"code": invite(siti, *Scope)["code"]})
     assert told(siti)["messaging"]["text"] == (
         "Budi Hartono sekarang menjadi pendamping Anda. "
         "Ia bisa mendapat kabar kalau obat belum ditandai, melihat riwayat dan kepatuhan, mengatur pengingat. "
-        "Tidak setuju? Hapus pendamping ini di aplikasi, atau balas PUTUS."
+        "Tidak setuju? Hapus pendamping ini di aplikasi."
     )
     assert_readable(told(siti)["messaging"]["text"])
 
@@ -88,9 +82,41 @@ def test_granting_an_existing_scope_again_sends_no_notice(siti: Client, budi: Cl
 
 def test_repeated_deletion_and_creation_of_a_link_is_rate_limited(budi: Client, siti: Client, limited: None) -> None:
     for n in range(6):
-        assert budi.post("/caregiver/patients", {"patient_id": siti.id}).status_code == (201 if n < 5 else 429)
+        code = invite(siti)["code"]
+        assert budi.post("/caregiver/invitations", {"code": code}).status_code == (201 if n < 5 else 429)
         budi.delete(f"/caregiver/patients/{siti.id}")
-    assert db.session.scalar(sa.select(sa.func.count()).filter(Delivery.channel == "messaging")) == 4
+    assert notices(siti) == 5
+
+
+def test_a_fourth_uninvited_caregiver_of_a_day_is_refused(
+    client: Client, siti: Client, admin: Client, limited: None
+) -> None:
+    """Invitations and administrators are not limited, and each link sends its own notice."""
+    caregivers = [client.as_(make_user(RoleName.PENDAMPING)) for _ in range(6)]
+    for n, caregiver in enumerate(caregivers[:4]):
+        response = caregiver.post("/caregiver/patients", {"patient_id": siti.id})
+        assert response.status_code == (201 if n < 3 else 429)
+    assert_error(response, 429, "too_many_requests")
+    assert caregivers[4].post("/caregiver/invitations", {"code": invite(siti)["code"]}).status_code == 201
+    linked = admin.post("/admins/caregiver-patient", {"caregiver_id": caregivers[5].id, "patient_id": siti.id})
+    assert linked.status_code == 201
+    assert notices(siti) == 5
+    other = make_user()
+    assert caregivers[3].post("/caregiver/patients", {"patient_id": other.id}).status_code == 201
+
+
+def test_the_patient_is_told_of_scopes_that_were_added_in_their_name(siti: Client, caregiver: Client) -> None:
+    """A thief with a stolen session could otherwise add scopes in silence."""
+    before = notices(siti)
+    for scopes, more in ((["history"], 1), (["history", "manage"], 2), (["manage"], 2), ([], 2)):
+        assert siti.put(f"/patient/caregivers/{caregiver.id}", {"scopes": scopes}).status_code == 200
+        assert notices(siti) == before + more
+
+
+def test_a_notice_about_a_deleted_link_is_not_sent(siti: Client, budi: Client) -> None:
+    budi.post("/caregiver/patients", {"patient_id": siti.id})
+    siti.delete(f"/caregiver/patients/{budi.id}")
+    assert told(siti) == {"messaging": {}, "push_fan_out": {}}
 
 
 @pytest.mark.parametrize(

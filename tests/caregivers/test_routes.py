@@ -1,15 +1,13 @@
-"""Tests of the routes of caregiver links and invitations, in the order of `routes.py` and `pages.py`."""
+"""Tests of the routes of caregiver links and invitations, in the order of `routes.py`."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.caregivers.models import Invitation
 from app.core.database.session import db
@@ -19,7 +17,6 @@ from app.identity.models import RoleName
 from tests.caregivers.invitations import PATH, invite
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_admin, make_user
-from tests.helpers.language import assert_readable
 from tests.helpers.routes import TokenNeeded
 
 PERSON = {"id", "username", "nama_ktp", "image", "domicile"}
@@ -155,16 +152,13 @@ class TestUpdateConsent(TokenNeeded):
 class TestCreateInvitation(TokenNeeded):
     """POST /patient/invitations"""
 
-    def test_gives_a_code_and_a_link(self, siti: Client, app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-        assert invite(siti)["link"] is None  # the service has no public URL
-        address = "https://sehat.example.org"
-        monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], public_url=address))
+    def test_gives_a_code_and_a_link_to_the_front_end(self, siti: Client) -> None:
         invitation = invite(siti, "history", "alerts")
         assert set(invitation) == {"id", "code", "link", "scopes", "expires_at"}
         assert re.fullmatch("[2-9A-HJKMNP-Z]{10}", invitation["code"])
         left = datetime.fromisoformat(invitation["expires_at"]) - datetime.now(UTC)
         assert timedelta(days=7, minutes=-1) < left <= timedelta(days=7)
-        assert invitation["link"] == f"{address}/undangan/{invitation['code']}"
+        assert invitation["link"] == f"http://localhost:5173/undangan?code={invitation['code']}"
         assert invitation["scopes"] == ["alerts", "history"]
         for lifetime in db.session.scalars(sa.select(Invitation.expires_at - Invitation.created_at)):
             assert abs(lifetime - timedelta(days=7)) < timedelta(minutes=1)
@@ -281,27 +275,3 @@ class TestListCaregivers(TokenNeeded):
 
     def test_a_wrong_page_is_bad_input(self, siti: Client) -> None:
         assert_error(siti.get("/caregivers?per_page=x"), 400, "validation_error", "per_page")
-
-
-class TestShowInvitation:
-    """GET /undangan/<code>"""
-
-    @pytest.mark.parametrize("scopes", [(), ("alerts",), ("alerts", "history", "manage")])
-    def test_the_page_explains_the_scopes_and_shows_no_name(
-        self, client: Client, siti: Client, scopes: tuple[str, ...]
-    ) -> None:
-        code = invite(siti, *scopes)["code"]
-        response = client.get(f"/undangan/{code}")
-        assert response.status_code == 200
-        assert code in response.text
-        assert response.text.count("<li>") == len(scopes) + 3
-        for word in ("Siti", "Aminah", "siti", "<script", "src="):
-            assert word not in response.text
-        for paragraph in re.findall(r"<(?:p|li)[^>]*>([^<]+)", response.text):
-            assert_readable(paragraph)
-        assert len(response.get_data()) < 6000
-
-    def test_an_unknown_code_is_404_and_is_not_shown_in_the_page(self, client: Client) -> None:
-        response = client.get("/undangan/%3Cscript%3E")
-        assert response.status_code == 404
-        assert "script" not in response.text

@@ -17,12 +17,11 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
-from app.core.media import pictures, storage
+from app.core.media import pictures
 from app.core.operations import restore
 from app.identity import own_pictures
 from app.identity.models import User
 from app.personal_data import jobs
-from app.personal_data.models import Tombstone
 from dev.stack.processes import WebOnly
 from dev.testing import empty_database
 from tests.core.media.samples import plain
@@ -129,15 +128,3 @@ def test_a_restore_uses_the_tombstones_in_the_media_folder(
     stack = WebOnly({**variables, "DATABASE_URL": url, "PATH": PATH}, tmp_path)
     assert "1 people who had been erased" in stack.flask("restore", str(older))
     assert traces(url) == []
-
-
-def test_tombstones_missing_from_storage_are_written_from_the_database(committed: Flask) -> None:
-    with unit_of_work():
-        siti_id = make_user(**PERSON).id
-    erase(committed, siti_id)
-    room = storage.area(storage.Area.TOMBSTONES)
-    for name, _ in list(room.names()):
-        room.remove(name)
-    assert jobs.reconcile_tombstones() == []
-    (tombstone,) = db.session.scalars(sa.select(Tombstone.name))
-    assert [name for name, _ in room.names()] == [tombstone]

@@ -15,7 +15,7 @@ from tests.helpers import document
 from tests.helpers.language import assert_readable
 
 #: Path prefixes to which the client does not add `/api`.
-AT_THE_ROOT = ("/healthz", "/readyz", "/metrics", "/media", "/api", "/dev", "/console", "/k/", "/undangan/")
+AT_THE_ROOT = ("/healthz", "/readyz", "/metrics", "/media", "/api", "/dev", "/console", "/k/")
 
 
 class Client:

@@ -8,7 +8,6 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
-from app.identity.models import User
 from app.notifications.models import Delivery
 from app.pengingat.ledger.answers import AlreadyClosed
 from app.pengingat.ledger.schemas import QuickAnswer
@@ -149,18 +148,4 @@ def test_another_user_cannot_answer_the_dependents_reminder(
     assert number is not None
     Phone(number).write("SUDAH")
     Phone(number).write("sudah", about=f"ref-{dose}")
-    assert answered(dose) == ("pending", None)
-
-
-def test_after_a_handover_an_earlier_reminder_cannot_be_answered_by_message(
-    budi: Client, budis: Phone, ibu: int
-) -> None:
-    dose = remind(budi, 5, patient_id=ibu)
-    with unit_of_work():
-        values = {"guardian_id": None, "password_hash": "x", "phone": "+6281355550001"}
-        moved = {"phone_changed_at": sa.func.now()}
-        db.session.execute(sa.update(User).where(User.id == ibu).values(**values, **moved))
-    budis.write("SUDAH")
-    budis.write("sudah", about=f"ref-{dose}")
-    Phone("+6281355550001").write("SUDAH")
     assert answered(dose) == ("pending", None)

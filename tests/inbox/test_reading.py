@@ -58,14 +58,12 @@ COMMANDS: dict[str, Meaning] = {
     "salah sambung": Meaning(Word.WRONG_NUMBER),
     "RESET": Meaning(Word.RESET),
     "reset kak": Meaning(Word.RESET),
-    "PUTUS": Meaning(Word.CUT),
     "VERIFIKASI K7MP4W": Meaning(Word.VERIFY, code="K7MP4W"),
     "verifikasi kk77-mm": Meaning(Word.VERIFY, code="KK77MM"),
     "Verifikasi: K7M P4W 🙏": Meaning(Word.VERIFY, code="K7MP4W"),
     "ferifikasi K7MP4W": Meaning(Word.VERIFY, code="K7MP4W"),
     "kak, verifikasi K7MP4W makasih": Meaning(Word.VERIFY, code="K7MP4W"),
     "VERIFIKASI": Meaning(Word.VERIFY),
-    "pindah, pak": Meaning(Word.MOVE),
 }
 
 #: Texts that begin with the word of a command and are none.

@@ -10,9 +10,10 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from app.accounts import verification
 from app.core.database.session import db, unit_of_work
 from app.identity import sessions, users
-from app.identity.models import PhoneMove, User
+from app.identity.models import User
 from app.inbox import texts
 from app.notifications import jobs as delivery_jobs
 from app.notifications.delivery.messaging import WRONG
@@ -21,7 +22,7 @@ from app.notifications.senders import numbers
 from app.notifications.senders.models import PhoneNumber
 from app.privacy.service import delivery_labels
 from dev.simulators import Server
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.inbox.phones import Phone
 from tests.notifications.deliveries import add, reread
@@ -76,9 +77,9 @@ def test_a_recycled_number_is_reported_blocked_and_moved_to_its_new_owner(world:
     assert world.siti.get("/profile").json["phone_problem"] == "wrong_number"
     reasons = [part["reason"] for row in world.siti.get("/pengiriman").json for part in row["channels"]]
     assert delivery_labels.REASONS[WRONG] in reasons
-    assert (world.phone.write("RESET").outcome, world.received()[2:]) == ("reset", [])
+    assert (world.phone.write("RESET").text, world.received()[2:]) == (None, [])
     stranger = world.client(username="ana", nomor_hp=None)
-    code = stranger.post(VERIFICATION, {"nomor_hp": NUMBER, "method": "message"}).json["code"]
+    code = stranger.post(VERIFICATION, {"nomor_hp": NUMBER}).json["code"]
     assert world.phone.write(f"VERIFIKASI {code}").outcome == "answered:verify proven"
     assert stranger.get("/profile").json["nomor_hp"] == NUMBER
     assert stranger.get("/profile").json["phone_problem"] is None
@@ -86,34 +87,25 @@ def test_a_recycled_number_is_reported_blocked_and_moved_to_its_new_owner(world:
     assert (profile["nomor_hp"], profile["phone_problem"]) == (None, None)
 
 
-def test_moving_a_number_in_use_needs_confirmation_and_can_be_reversed(world: World) -> None:
+def test_a_number_in_use_stays_until_its_account_frees_it(world: World) -> None:
     with unit_of_work():
         numbers.record_use(world.phone.number)
     ana = world.client(username="ana", nomor_hp="081377778888")
-    code = ana.post(VERIFICATION, {"nomor_hp": NUMBER, "method": "message"}).json["code"]
+    code = ana.post(VERIFICATION, {"nomor_hp": NUMBER}).json["code"]
     said = world.phone.write(f"VERIFIKASI {code}")
-    assert said.outcome == "answered:verify asked"
-    assert str(said.text).startswith("Nomor ini dipakai akun siti.")
-    assert world.siti.get("/profile").json["nomor_hp"] == NUMBER
-    said = world.phone.write("Pindah!")
-    assert (said.outcome, said.text) == ("answered:verify moved", texts.moved("ana"))
-    assert world.phone.write("SALAH NOMOR").text == texts.MOVED_BACK
-    assert world.siti.get("/profile").json["nomor_hp"] == NUMBER
-    assert ana.get("/profile").json["nomor_hp"] == "081377778888"
-
-
-@pytest.mark.parametrize("text", ["PINDAH", "pindaah", "PINDAH."])
-def test_a_move_confirmation_without_a_request_gets_an_explanation(world: World, text: str) -> None:
-    assert world.phone.write(text).text == texts.NOTHING_TO_MOVE
-
-
-@pytest.mark.parametrize("text", ["pindah rumah", "saya pindah", "dipindah"])
-def test_the_move_command_inside_another_text_is_not_accepted(world: World, text: str) -> None:
-    assert world.phone.write(text).outcome in ("help", "answered:help")
+    assert (said.outcome, said.text) == (
+        "answered:verify in_use",
+        "Nomor ini masih dipakai akun siti. Masuk ke akun itu, lalu lepas nomornya di profil.",
+    )
+    assert str(world.phone.write("RESET").outcome) == "answered:reset"
+    assert "/reset-password?code=" in world.received()[-1]  # it leads to Siti's account
+    assert world.siti.delete("/profile/phone").status_code == 200
+    assert world.phone.write(f"VERIFIKASI {code}").text == verification.PROVEN
+    assert ana.get("/profile").json["nomor_hp"] == NUMBER
 
 
 def test_verification_and_refusal_commands_are_not_recorded_as_use(world: World) -> None:
-    for text in ("VERIFIKASI XXXXXX", "PINDAH", "RESET", "SALAH NOMOR"):
+    for text in ("VERIFIKASI XXXXXX", "RESET", "SALAH NOMOR"):
         world.phone.write(text)
     assert db.session.scalar(sa.select(PhoneNumber.used_at)) is None
     world.phone.write("SUDAH")
@@ -124,14 +116,7 @@ def test_reset_from_a_long_unused_number_sends_no_link(world: World) -> None:
     with unit_of_work():
         db.session.execute(sa.update(User).values(created_at=sa.func.now() - timedelta(days=91)))
     for _ in range(2):
-        assert world.phone.write("RESET").outcome == "reset"
-    assert world.received() == []
-
-
-def test_reset_from_a_moved_number_is_not_answered(world: World) -> None:
-    with unit_of_work():
-        db.session.add(PhoneMove(phone=world.phone.number, nomor_hp=NUMBER, from_user_id=world.siti.id))
-    assert world.phone.write("RESET").outcome == "reset"
+        assert world.phone.write("RESET").text is None
     assert world.received() == []
 
 
@@ -139,12 +124,6 @@ def test_a_wrong_number_report_from_a_free_number_flags_its_next_owner(world: Wo
     free = Phone("+6281377778888")
     assert free.write("SALAH NOMOR").text is None
     assert world.client(nomor_hp="081377778888").get("/profile").json["phone_problem"] == "wrong_number"
-
-
-def test_a_requested_verification_code_is_sent_to_a_wrong_number(world: World) -> None:
-    world.phone.write("SALAH NOMOR")
-    assert world.siti.post(VERIFICATION, {"method": "code"}).status_code == 201
-    assert any(text.startswith("Kode verifikasi nomor HP Anda: ") for text in world.received())
 
 
 def test_a_delivery_without_a_user_is_not_sent_to_a_wrong_number(world: World) -> None:
@@ -161,39 +140,13 @@ def messages_on(client: Client) -> bool:
     return on
 
 
-def test_an_unverified_number_must_resume_its_reminders_by_message(world: World) -> None:
-    world.phone.write("BERHENTI PENGINGAT")
-    settings = world.siti.get("/profile/notifikasi").json
-    assert settings["messages"] is False
-    assert_error(world.siti.put("/profile/notifikasi", {"messages": True}), 409, "stopped_by_number")
-    assert world.siti.put("/profile/notifikasi", settings).status_code == 200
-    assert world.phone.write("MULAI").text == texts.STARTED
-    assert messages_on(world.siti)
-    assert world.siti.put("/profile/notifikasi", {"messages": True}).status_code == 200
-
-
-def test_changing_the_number_and_back_does_not_resume_reminders(world: World) -> None:
-    world.phone.write("BERHENTI PENGINGAT")
-    world.siti.put("/profile", {"nomor_hp": "081377778888"})
-    assert world.siti.put("/profile/notifikasi", {"messages": True}).status_code == 200
-    world.siti.put("/profile", {"nomor_hp": NUMBER})
-    assert messages_on(world.siti) is False
-    assert world.send("Pengingat").state == "cancelled"
-    assert_error(world.siti.put("/profile/notifikasi", {"messages": True}), 409, "stopped_by_number")
-
-
-def test_after_verification_the_account_can_resume_stopped_reminders(world: World) -> None:
-    world.phone.write("BERHENTI PENGINGAT")
-    code = world.siti.post(VERIFICATION, {"method": "message"}).json["code"]
-    world.phone.write(f"VERIFIKASI {code}")
-    assert messages_on(world.siti) is False
-    assert world.siti.put("/profile/notifikasi", {"messages": True}).status_code == 200
-    assert messages_on(world.siti)
-
-
-def test_the_account_of_a_verified_number_can_resume_reminders(world: World) -> None:
-    code = world.siti.post(VERIFICATION, {"method": "message"}).json["code"]
-    world.phone.write(f"VERIFIKASI {code}")
-    world.phone.write("BERHENTI PENGINGAT")
-    assert messages_on(world.siti) is False
-    assert world.siti.put("/profile/notifikasi", {"messages": True}).status_code == 200
+def test_reminders_that_were_stopped_by_message_go_on_by_message_or_in_the_profile(world: World) -> None:
+    for way in ("message", "profile"):
+        world.phone.write("BERHENTI PENGINGAT")
+        assert messages_on(world.siti) is False
+        assert world.send(f"Pengingat {way}").state == "cancelled"
+        if way == "message":
+            assert world.phone.write("MULAI").text == texts.STARTED
+        else:
+            assert world.siti.put("/profile/notifikasi", {"messages": True}).status_code == 200
+        assert messages_on(world.siti)

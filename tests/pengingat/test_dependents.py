@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, time
+from datetime import time
 from typing import Any
 
 import pytest
@@ -24,7 +24,7 @@ from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
 from tests.notifications.deliveries import words_of
 from tests.pengingat.ledgers import Time
-from tests.pengingat.links import ADDRESS, page, payloads, tap
+from tests.pengingat.links import ADDRESS, payloads, tap
 
 SENTENCE = r"waktunya minum Metformin \(0,5 tablet, setelah makan\) pukul 19.00 WIB."
 
@@ -113,35 +113,6 @@ class TestAnswers:
         assert _answered(ibu) == ("done", "caregiver")
         assert_error(budi.post(f"/pengingat/{id_}/konfirmasi", {"status": "done"}), 404)
 
-    def test_tokens_sent_to_the_caregiver_are_refused_after_the_handover(
-        self, client: Client, ibu: int, token: str, moment: Time
-    ) -> None:
-        push = _first("push_fan_out")["token"]
-        _hand_over(ibu, moment.now)
-        assert page(client, token).status_code == 404
-        for each in (token, push):
-            assert_error(client.post(f"/konfirmasi/{each}", {"status": "done"}), 404, "not_found")
-        assert _answered(ibu) == ("pending", None)
-
-    def test_a_message_sent_after_the_handover_can_be_answered(
-        self, client: Client, ibu: int, token: str, moment: Time
-    ) -> None:
-        _hand_over(ibu, moment.now)
-        moment.move(minutes=10)
-        left = sa.update(Delivery).where(Delivery.channel == "messaging", Delivery.due_at < moment.now)
-        db.session.execute(left.values(state="sent", settled_at=moment.now))
-        assert tap(client, token, "done").status_code == 303
-        assert _answered(ibu) == ("done", "link")
-
-
-def _hand_over(user_id: int, at: datetime) -> None:
-    """Change the account in the database as a registration with a handover code does.
-
-    A registration is not possible here, because handover codes expire by the real clock.
-    """
-    new = {"guardian_id": None, "password_hash": "x", "phone": "+6281355550001"}
-    db.session.execute(sa.update(User).filter_by(id=user_id).values(**new, phone_changed_at=at))
-
 
 def _answered(user_id: int) -> tuple[str, str | None]:
     db.session.expire_all()
@@ -181,15 +152,6 @@ class TestReceivers:
         assert (row.state, row.user_id) == (DeliveryState.SENT, people[1])
         (sent,) = gateway.messaging.sent
         assert (sent.target, sent.text) == ("6281200000001", "Pengingat untuk Ibu Siti")
-
-    def test_a_message_after_the_handover_is_sent_to_the_dependents_own_number(
-        self, people: tuple[int, int], gateway: Server
-    ) -> None:
-        with unit_of_work():
-            ibu = db.session.get_one(User, people[1])
-            ibu.guardian_id, ibu.password_hash, ibu.phone = None, "x", "+6281200000002"
-        self.send(people)
-        assert [sent.target for sent in gateway.messaging.sent] == ["6281200000002"]
 
     def test_a_caregiver_who_disabled_messages_gets_none_about_the_dependent(self, people: tuple[int, int]) -> None:
         with unit_of_work():

@@ -241,7 +241,7 @@ def test_a_deleted_administrator_leaves_only_the_posts(client: Client) -> None:
     rina_id, budi, boss = rina.id, make_user(), client.as_(make_admin(username="bos"))
     fill(rina, budi)
     db.session.expire(rina)
-    rina.roles = roles_named([RoleName.ADMIN])  # `fill` gave another role
+    rina.roles, rina.is_staff = roles_named([RoleName.ADMIN]), True  # `fill` gave another role
     theirs = client.as_(rina)
     theirs.post("/log/admin-log", {"event_type": MARK, "event_name": MARK, "screen_name": MARK, "session_id": MARK})
     response = boss.delete(f"/admins/{rina_id}")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.identity.models import PasswordReset, RoleName, User
+from app.identity.models import RoleName, User
 from app.notifications.models import Delivery, DeliveryState
 from app.pengingat import jobs as pengingat_jobs
 from app.pengingat.models import Occurrence
 from app.pengingat.models import OccurrenceState as DoseState
+from tests.accounts.resets import ask as ask_for_reset
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
 from tests.personal_data.leaving import OBAT, PERSON, leave, let_the_grace_pass, log_in
@@ -91,7 +92,6 @@ def test_a_caregivers_retry_after_the_erasure_request_is_404(client: Client) -> 
     assert_error(budi.post(path, OBAT, headers=key), 404, "not_found")
 
 
-def test_a_password_reset_works_in_the_grace_period(mine: Client) -> None:
+def test_a_password_reset_works_in_the_grace_period(client: Client, mine: Client) -> None:
     leave(mine)
-    mine.get(f"/send-verification-code?phone={PERSON['nomor_hp']}")
-    assert db.session.scalar(sa.select(sa.func.count()).where(PasswordReset.user_id == mine.id)) == 1
+    assert ask_for_reset(client, PERSON["nomor_hp"])

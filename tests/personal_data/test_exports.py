@@ -15,14 +15,13 @@ from app.core.database.personal import Custom, Nothing, personal_tables
 from app.core.database.session import Base, db, unit_of_work
 from app.core.media import pictures
 from app.identity import field_encryption, own_pictures
-from app.notifications.models import Delivery
 from app.personal_data import archive, jobs
 from app.personal_data.models import DataExport
 from app.personal_data.table_labels import CONTENTS
+from tests.accounts.resets import ask as ask_for_reset
 from tests.core.media.samples import plain
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_user
-from tests.notifications.deliveries import words_of
 from tests.personal_data.exports import ask, opened, rows
 from tests.personal_data.traces import MARK, fill
 
@@ -86,16 +85,15 @@ def test_an_export_has_deliveries_without_user_to_the_verified_number(mine: Clie
         assert [row["dedupe_key"] for row in rows(file, "deliveries")] == ([after] if is_proven else [])
 
 
-def test_a_phone_verification_code_is_not_exported(mine: Client) -> None:
-    assert mine.post("/profile/phone/verification", {"method": "code"}).status_code == 201
-    text = words_of(db.session.scalars(sa.select(Delivery).filter_by(kind="phone_code")).one())["text"]
-    (code,) = re.findall(r"\d{6}", text)
+def test_codes_and_reset_links_are_not_exported(client: Client, mine: Client) -> None:
+    code = mine.post("/profile/phone/verification", {}).json["code"]
+    link = ask_for_reset(client, str(mine.user.phone))
     export_id = ask(mine)
     jobs.make_export(export_id)
     with opened(mine, export_id) as file:
-        assert rows(file, "deliveries") == []
-        for table in ("deliveries", "phone_verifications"):
-            assert code not in str([list(row.values()) for row in rows(file, table)]), table
+        assert len(rows(file, "password_resets")) == len(rows(file, "phone_verifications")) == 1
+        for name in file.namelist():
+            assert not re.search(f"{code}|{link}", file.read(name).decode(errors="replace")), name
 
 
 def test_csv_cells_cannot_run_as_formulas(mine: Client) -> None:

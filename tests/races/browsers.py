@@ -84,7 +84,7 @@ def subscribing_meets_the_end_of_the_session(scene: Scene) -> Script:
         subscribe(person, browser(scene)),
         person.post("/logout"),
         person.post("/patient/invitations", scopes=[]),
-        person.post("/profile/phone/verification", method="message"),
+        person.post("/profile/phone/verification"),
         subscribe(person, browser(scene)),
     ]
     for table, owner in OWNERS.items():

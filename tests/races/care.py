@@ -5,15 +5,9 @@ Some encounters (groups of concurrent calls) are about the verification of phone
 
 from __future__ import annotations
 
-import re
-
-import sqlalchemy as sa
-
 from app.accounts import verification
-from app.core.database.session import db, unit_of_work
+from app.core.database.session import unit_of_work
 from app.identity.models import RoleName
-from app.notifications.models import Delivery
-from tests.notifications.deliveries import words_of
 from tests.races.meeting import Call, Job, Person, Scene, Script, encounter, statuses
 from tests.races.people import remove
 from tests.races.reminders import remind
@@ -124,7 +118,7 @@ def patient_and_caregiver_make_reminders_at_once(scene: Scene) -> Script:
 
 def word(scene: Scene, person: Person, nomor_hp: str) -> Job:
     """Verify a phone number by an incoming message with the person's code."""
-    asked = person.post("/profile/phone/verification", nomor_hp=nomor_hp, method="message")
+    asked = person.post("/profile/phone/verification", nomor_hp=nomor_hp)
     code = scene.send(asked).body["code"]
 
     def write() -> object:
@@ -132,16 +126,6 @@ def word(scene: Scene, person: Person, nomor_hp: str) -> Job:
             return verification.confirm_by_message(f"+62{nomor_hp[1:]}", code)
 
     return Job(write)
-
-
-def digits(scene: Scene, person: Person, nomor_hp: str) -> Call:
-    """Request a code of six digits for a phone number. Return the call that verifies the number with the code."""
-    asked = scene.send(person.post("/profile/phone/verification", nomor_hp=nomor_hp, method="code"))
-    assert asked.status == 201, asked
-    with unit_of_work():
-        sent = db.session.scalars(sa.select(Delivery).filter_by(kind="phone_code", target=f"+62{nomor_hp[1:]}")).one()
-        (code,) = re.findall(r"\b\d{6}\b", str(words_of(sent)["text"]))
-    return person.put("/profile/phone/verification", code=code)
 
 
 def owners(scene: Scene, nomor_hp: str) -> int:
@@ -154,7 +138,7 @@ def number_is_proven_by_two(scene: Scene) -> Script:
     scene.person(nomor_hp=number)
     a, b = scene.person(), scene.person()
     proofs = yield [word(scene, a, number), word(scene, b, number)]
-    assert sorted(str(proof.body) for proof in proofs) == ["asked", "proven"]
+    assert sorted(str(proof.body[0]) for proof in proofs) == ["in_use", "proven"]
     assert owners(scene, number) == 1
 
 
@@ -163,7 +147,7 @@ def number_is_proven_while_its_squatter_moves_on(scene: Scene) -> Script:
     number, other = f"0877{scene.number():08d}", f"0876{scene.number():08d}"
     squatter, owner = scene.person(nomor_hp=number), scene.person()
     proof, _ = yield [word(scene, owner, number), squatter.put("/profile", nomor_hp=other)]
-    assert str(proof.body) == "proven"
+    assert str(proof.body[0]) == "proven"
     assert (owners(scene, number), owners(scene, other)) == (1, 1)
 
 
@@ -172,7 +156,7 @@ def number_is_proven_while_its_squatter_is_deleted(scene: Scene) -> Script:
     number = f"0859{scene.number():08d}"
     squatter, owner = scene.person(RoleName.ADMIN, nomor_hp=number), scene.person()
     proof, _ = yield [word(scene, owner, number), remove(scene.admin(), squatter)]
-    assert str(proof.body) == "proven"
+    assert str(proof.body[0]) == "proven"
     assert owners(scene, number) == 1
 
 
@@ -189,6 +173,6 @@ def two_take_the_number_of_one_another(scene: Scene) -> Script:
     """Each person verifies the other person's number. Both requests must lock the two people in the same order."""
     first, second = f"0838{scene.number():08d}", f"0838{scene.number():08d}"
     a, b = scene.person(nomor_hp=first), scene.person(nomor_hp=second)
-    yield [digits(scene, a, second), digits(scene, b, first)]
+    yield [word(scene, a, second), word(scene, b, first)]
     numbers = "SELECT array_agg(nomor_hp ORDER BY id) FROM users WHERE id IN (:a, :b)"
     assert scene.sql(numbers, a=a.id, b=b.id) == [second, first]

@@ -16,12 +16,11 @@ from sqlalchemy.exc import OperationalError
 
 from app.core.database.session import db
 from dev.stack.waiting import wait_until
+from tests.races.care import number_is_proven_by_two, two_take_the_number_of_one_another
 from tests.races.families import (
-    caregiver_answers_while_the_dependent_takes_over,
-    caregiver_leaves_while_the_dependent_takes_over,
-    handover_code_is_used_by_three,
-    handover_meets_delete_of_the_dependent,
-    undelete_meets_the_erasure,
+    dependent_is_deleted_while_reminders_are_created,
+    erasure_of_a_dependent_runs_twice_and_meets_that_of_the_caregiver,
+    verifikasi_and_salah_nomor_meet_changes_of_the_profile,
 )
 from tests.races.forum import thread, write
 from tests.races.leaving import login_meets_the_wish_to_leave
@@ -127,13 +126,13 @@ def test_concurrent_logins_and_account_deletions_cause_no_deadlock(scene: Scene)
     play_without_deadlock(scene, 3, login_meets_the_wish_to_leave)
 
 
-def test_a_handover_causes_no_deadlocks(scene: Scene) -> None:
+def test_dependents_and_numbers_cause_no_deadlocks(scene: Scene) -> None:
     play_without_deadlock(
         scene,
         3,
-        caregiver_answers_while_the_dependent_takes_over,
-        caregiver_leaves_while_the_dependent_takes_over,
-        handover_code_is_used_by_three,
-        handover_meets_delete_of_the_dependent,
-        undelete_meets_the_erasure,
+        dependent_is_deleted_while_reminders_are_created,
+        erasure_of_a_dependent_runs_twice_and_meets_that_of_the_caregiver,
+        number_is_proven_by_two,
+        two_take_the_number_of_one_another,
+        verifikasi_and_salah_nomor_meet_changes_of_the_profile,
     )

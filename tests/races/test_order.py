@@ -34,7 +34,7 @@ from app.push.models import PushSubscription
 from dev.stack.waiting import wait_until
 from tests.helpers.overlap import IS_WAITING, done_twice_at_once
 from tests.races.browsers import browser, subscribe
-from tests.races.families import delete, family, hear, keep, phone_of, sent_dose, tap, undelete
+from tests.races.families import family, hear, keep, phone_of, sent_dose, tap
 from tests.races.forum import answer, write
 from tests.races.meeting import Response, Scene, serving
 from tests.races.reminders import fall_due, forget_plans, hours_waiting, remind
@@ -236,7 +236,6 @@ def test_erasing_threads_locks_their_categories_in_order(scene: Scene) -> None:
 
 # --- dependents -----------------------------------------------------------------------------------------------------
 
-HANDED_OVER = "guardian_id = NULL, password_hash = 'x'"
 DELETED = "erasure_due_at = now() + interval '7 days'"
 
 
@@ -248,11 +247,8 @@ def being_changed(user_id: int, change: str) -> Iterator[sa.Connection]:
         yield connection
 
 
-@pytest.mark.parametrize("change", [HANDED_OVER, DELETED])
 @pytest.mark.parametrize("is_by_message", [True, False])
-def test_a_caregivers_answer_that_waited_for_handover_or_deletion_is_refused(
-    scene: Scene, change: str, is_by_message: bool
-) -> None:
+def test_a_caregivers_answer_that_waited_for_the_deletion_is_refused(scene: Scene, is_by_message: bool) -> None:
     caregiver, [dependent] = family(scene)
     id_, token = sent_dose(scene, caregiver, dependent)
     heard = hear(scene, str(phone_of(scene, caregiver)), "SUDAH")
@@ -260,40 +256,12 @@ def test_a_caregivers_answer_that_waited_for_handover_or_deletion_is_refused(
     def answer() -> object:
         return heard.work() if is_by_message else scene.send(tap(token, "done")).body["error"]
 
-    with being_changed(dependent.id, change) as ending, running(scene.app, answer) as answering:
+    with being_changed(dependent.id, DELETED) as ending, running(scene.app, answer) as answering:
         assert not answering.done()
         ending.commit()
         assert answering.result() == ("answered:refused already_closed" if is_by_message else "already_closed")
     state = "SELECT state FROM occurrences WHERE reminder_id = :id AND due_at <= now()"
     assert scene.sql(state, id=id_) == "pending"
-
-
-def test_a_caregivers_undo_that_waited_for_the_handover_is_refused(scene: Scene) -> None:
-    caregiver, [dependent] = family(scene)
-    id_, token = sent_dose(scene, caregiver, dependent)
-    assert scene.send(tap(token, "done")).status == 200
-    undo = hear(scene, str(phone_of(scene, caregiver)), "BELUM").work
-    with being_changed(dependent.id, HANDED_OVER) as ending, running(scene.app, undo) as hearing:
-        assert not hearing.done()
-        ending.commit()
-        assert hearing.result() == "answered:refused nothing_to_undo"
-    state = "SELECT state FROM occurrences WHERE reminder_id = :id AND due_at <= now()"
-    assert scene.sql(state, id=id_) == "done"
-
-
-def test_an_undelete_that_waited_until_the_erasure_is_refused(scene: Scene) -> None:
-    caregiver, [dependent] = family(scene)
-    scene.send(delete(caregiver, dependent))
-    scene.change("UPDATE users SET erasure_due_at = now() + interval '5 s' WHERE id = :id", id=dependent.id)
-    due = "SELECT erasure_due_at < clock_timestamp() FROM users WHERE id = :id"
-    with (
-        being_deleted(dependent.id) as erasing,
-        running(scene.app, lambda: scene.send(undelete(caregiver, dependent))) as undeleting,
-    ):
-        assert not scene.sql(due, id=dependent.id)
-        wait_until(lambda: bool(scene.sql(due, id=dependent.id)))
-        erasing.commit()
-        assert undeleting.result().status == 404
 
 
 def test_a_new_dependent_is_refused_after_a_concurrent_account_deletion(scene: Scene) -> None:

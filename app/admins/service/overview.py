@@ -15,7 +15,6 @@ from app.core.lib.local_time import JAKARTA, now, today
 from app.dokter.models import Dokter
 from app.faskes.models import Faskes
 from app.forum.models import ForumCategory, Post
-from app.identity import dependents
 from app.identity.models import Role, RoleName, User, UserDay, user_roles
 from app.komunitas.models import Komunitas
 from app.logs.models import ActivityLog, LogDay
@@ -100,7 +99,6 @@ _count = sa.func.count()
 
 _PROVINCES = (
     sa.select(User.domicile, _count.label("count"), _count.filter(User.is_verified).label("verified"))
-    .where(User.id.not_in(dependents.DELETED_IDS))
     .group_by(User.domicile)
     .order_by(User.domicile.is_(None), _count.desc(), User.domicile)
 )
@@ -108,7 +106,6 @@ _PROVINCES = (
 _ROLES = (
     sa.select(Role.name, sa.func.count(user_roles.c.user_id).label("people"))
     .join(user_roles, user_roles.c.role_id == Role.id)
-    .where(user_roles.c.user_id.not_in(dependents.DELETED_IDS))
     .group_by(Role.name)
 )
 
@@ -131,11 +128,7 @@ _CATEGORIES = (
 
 _now = sa.bindparam("now", type_=sa.DateTime(timezone=True))
 _done = _count.filter(queries.is_done(done=True, now=_now)).label("done")
-_REMINDERS = (
-    sa.select(Pengingat.tipe, _count.label("count"), _done)
-    .where(Pengingat.user_id.not_in(dependents.DELETED_IDS))
-    .group_by(Pengingat.tipe)
-)
+_REMINDERS = sa.select(Pengingat.tipe, _count.label("count"), _done).group_by(Pengingat.tipe)
 
 
 def _all(model: type[Base]) -> sa.ScalarSelect[int]:

@@ -9,7 +9,7 @@ from sqlalchemy import orm
 
 from app.caregivers import service as caregivers
 from app.core.web.pagination import Listing, Search, containing, paginate_rows
-from app.identity import audit, dependents
+from app.identity import audit
 from app.identity.care import CaregiverLink
 from app.identity.models import User
 from app.identity.sessions import Caller
@@ -28,7 +28,6 @@ def list_all(search: Search) -> Listing[Relation]:
         # so inner joins would return the same rows.
         .outerjoin(caregiver, caregiver.id == link.caregiver_id)
         .outerjoin(patient, patient.id == link.patient_id)
-        .where(link.patient_id.not_in(dependents.DELETED_IDS))
         .options(orm.lazyload(caregiver.roles), orm.lazyload(patient.roles))
         .order_by(link.created_at.desc(), link.id.desc())
     )

@@ -9,7 +9,6 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.core.lib import local_time
 from app.core.lib.local_time import midnight, today
-from app.identity import dependents
 from app.identity.models import RoleName, User
 from app.identity.users import has_role
 from app.notifications.models import DeliveryState, Receipt, deliveries
@@ -22,7 +21,7 @@ def get_today() -> dict[str, object]:
     people = sa.select(
         sa.func.count().filter(has_role(RoleName.PASIEN)).label("patients"),
         sa.func.count().filter(~User.is_verified).label("unverified"),
-    ).where(User.id.not_in(dependents.DELETED_IDS))
+    )
     return {"date": today(), **counts._asdict(), **db.session.execute(people).one()._asdict()}
 
 

@@ -9,7 +9,7 @@ from app.admins.schemas import UserSearch
 from app.core.errors import Forbidden
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, paginate
-from app.identity import access_log, audit, dependents, roles, sessions, users
+from app.identity import access_log, audit, roles, sessions, users
 from app.identity.models import RoleName, User
 from app.identity.sessions import Caller
 
@@ -20,7 +20,7 @@ def list_all(search: UserSearch) -> Listing[User]:
 
 
 def matching(search: UserSearch) -> sa.Select[User]:
-    query = sa.select(User).where(User.id.not_in(dependents.DELETED_IDS))
+    query = sa.select(User)
     if search.q:
         query = query.where(users.matches(search.q))
     if search.role is not None:
@@ -78,6 +78,7 @@ def free_phone(user_id: int, reason: str, by: Caller) -> User:
     access_log.record(by, user.id, access_log.AccessAction.PROFILE_READ)
     if user.nomor_hp is not None:
         moves.free(user)
+        notices.number_changed(user, notices.NUMBER_WAS_FREED)
         access_log.record(by, user.id, access_log.AccessAction.NUMBER_FREED, reason)
         audit.record(by, audit.AuditAction.NUMBER_FREED, f"user:{user.id}", reason=reason)
     return user

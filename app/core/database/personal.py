@@ -11,7 +11,7 @@ a function.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -108,6 +108,9 @@ class DataSubject:
     """A person whose rows are exported or erased."""
 
     id: int
+    #: Ids of the people whose accounts this person manages. Their rows count as the person's rows.
+    dependents: tuple[int, ...] = ()
+    _: KW_ONLY
     #: Phone numbers in E.164 format.
     phones: tuple[str, ...] = ()
     #: Time when the person got these phone numbers. Older rows with these numbers belong to a previous owner. If None,
@@ -122,8 +125,9 @@ _MADE_AT = ("created_at", "received_at", "at")
 def is_of(table: sa.Table, declaration: Personal, person: DataSubject) -> sa.ColumnElement[bool]:
     """Return the SQL condition for the person's rows. A phone number matches only rows that have no user id."""
     owners = [table.c[name] for name in declaration.of]
-    conditions: list[sa.ColumnElement[bool]] = [owner == person.id for owner in owners]
-    conditions += [table.c[name] == f"user:{person.id}" for name in declaration.subjects]
+    ids = (person.id, *person.dependents)
+    conditions: list[sa.ColumnElement[bool]] = [owner.in_(ids) for owner in owners]
+    conditions += [table.c[name].in_([f"user:{id_}" for id_ in ids]) for name in declaration.subjects]
     if person.phones:
         named: list[sa.ColumnElement[bool]] = [owner.is_(None) for owner in owners]
         made_at = next((table.c[name] for name in _MADE_AT if name in table.c), None)

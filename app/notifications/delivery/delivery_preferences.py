@@ -8,11 +8,10 @@ from app.core.database import db_time
 from app.notifications.delivery import settlements
 from app.notifications.delivery.claims import Claimed, PostponedError, UnwantedError
 from app.notifications.models import SECURITY_NOTICE, Channel
-from app.notifications.senders import numbers
 
 #: Kinds that are sent whatever the preferences are: messages that the person has just requested, warnings about a
 #: stolen account, and the notice that a moderator has lifted a pseudonym.
-ALWAYS_WANTED = frozenset({"password_reset", *numbers.PROOFS, SECURITY_NOTICE})
+ALWAYS_WANTED = frozenset({"password_reset", SECURITY_NOTICE})
 #: Kinds that are also sent in quiet hours. Quiet hours never delay a reminder.
 AT_ANY_HOUR = ALWAYS_WANTED | {"reminder"}
 #: Minimum time from the end of the quiet hours until a delayed delivery expires.

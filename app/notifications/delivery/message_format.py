@@ -65,7 +65,7 @@ def format_of(kind: str, words: Words, *, is_open: bool, as_template: bool = Fal
     if name is None:
         raise NeedsTemplateError
     ids = [button.id for button in buttons]
-    template = Template(name, _parameters(text, parts), ids, code=parts.get("code"))
+    template = Template(name, _parameters(text, parts), ids)
     return MessageFormat(text, template=template)
 
 
@@ -91,8 +91,6 @@ class MessageParts(TypedDict, total=False):
     name: str
     #: Token of the link that answers the reminder.
     token: str
-    #: Verification code. The template of such a message has the code as its only parameter.
-    code: str
 
 
 def parts_of(words: Mapping[str, Any]) -> MessageParts:
@@ -107,9 +105,7 @@ def template_name(kind: str, tipe: object = None) -> str | None:
 
 
 def _parameters(text: str, parts: MessageParts) -> list[str]:
-    """Return the parameters of a template: the code, or the name and the text after the greeting, or the whole text."""
-    if code := parts.get("code"):
-        return [code]
+    """Return the parameters of a template: the name and the text after the greeting, or the whole text."""
     name = parts.get("name")
     if name is None:
         return [text]

@@ -15,7 +15,6 @@ from app.identity import dependents
 from app.identity.models import PHONE_IS_PROVEN, User
 from app.notifications.delivery import claims, message_format, number_verification
 from app.notifications.delivery.claims import Claimed, UndeliverableError, UnwantedError
-from app.notifications.delivery.delivery_preferences import ALWAYS_WANTED, SWITCHED_OFF
 from app.notifications.senders import numbers, sender_status
 from app.notifications.senders.models import phone_numbers
 from app.providers import messaging
@@ -26,9 +25,8 @@ logger = logging.getLogger(__name__)
 INVALID = "the number is known to be invalid"
 WRONG = "the number has said that it is not the person's"
 
-#: Kinds that are also sent to a number flagged as wrong: answers to messages from this number, and verification codes.
-#: The number of codes is limited elsewhere, see `numbers.MAX_WRONG_CODES`.
-TO_WRONG_NUMBERS = frozenset({"answer", numbers.CODE})
+#: Kind that is also sent to a number flagged as wrong: answers to messages from this number.
+TO_WRONG_NUMBERS = "answer"
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,6 @@ _address = (
         PHONE_IS_PROVEN.label("is_proven"),
         User.phone_invalid_at.is_not(None).label("is_invalid"),
         numbers.IS_WRONG.label("is_wrong"),
-        numbers.IS_STOPPED.label("is_stopped"),
         sa.func.coalesce(numbers.probe_is_due, sa.false()).label("probe_is_due"),
         _is_doubted.label("is_doubted"),
         _is_open.label("is_open"),
@@ -108,7 +105,7 @@ def _send(delivery: Claimed, address: RecipientNumber, form: message_format.Mess
     try:
         if is_trial:
             sender_status.start()
-        is_use = not (settings.receives_messages or address.is_noted or delivery.kind in numbers.PROOFS)
+        is_use = not (settings.receives_messages or address.is_noted)
         if address.is_doubted or is_use:
             with unit_of_work():
                 if address.is_doubted:
@@ -139,8 +136,6 @@ def _address_of(delivery: Claimed) -> RecipientNumber:
         raise UnwantedError(number_verification.UNPROVEN)
     if row.is_wrong:
         raise UndeliverableError(WRONG)
-    if row.is_stopped and delivery.kind not in ALWAYS_WANTED:
-        raise UnwantedError(SWITCHED_OFF)
     if row.is_invalid and not row.probe_is_due:
         raise UndeliverableError(INVALID)
     return RecipientNumber(row.phone, row.is_doubted, row.is_open, row.is_invalid, row.is_noted)
@@ -150,7 +145,7 @@ def _known_of(phone: str, kind: str) -> RecipientNumber:
     """Return a number without an account, and the properties of this number."""
     rows = db.session.execute(_number, {"of_phone": phone}).all()
     wrong_at, *known = rows[0] if rows else (None,)
-    if wrong_at is not None and kind not in TO_WRONG_NUMBERS:
+    if wrong_at is not None and kind != TO_WRONG_NUMBERS:
         raise UndeliverableError(WRONG)
     return RecipientNumber(phone, *known)
 

@@ -30,15 +30,7 @@ class PhoneNumber(Base):
     wrong_at: Mapped[datetime | None] = mapped_column(
         comment="when its owner replied that the number does not belong to the addressed person"
     )
-    wrong_codes: Mapped[int] = mapped_column(
-        sa.SmallInteger, server_default=sa.text("0"), comment="verification codes sent to the number since wrong_at"
-    )
-    stopped_at: Mapped[datetime | None] = mapped_column(
-        comment="when its owner stopped reminders before a proof of the number; null: not stopped, or ended by MULAI"
-    )
-    used_at: Mapped[datetime | None] = mapped_column(
-        comment="date on which its owner last replied or received a message other than a verification code"
-    )
+    used_at: Mapped[datetime | None] = mapped_column(comment="when its owner last replied or received a message")
 
 
 class SenderState(StrEnum):

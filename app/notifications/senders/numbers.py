@@ -31,13 +31,6 @@ PROBE_AFTER = timedelta(days=7)
 IN_USE_FOR = timedelta(days=90)
 #: Minimum time between two updates of `used_at`, so that many messages on one day cause only one update.
 USE_RECORDED_EVERY = timedelta(days=1)
-#: Maximum number of verification codes that are sent to a wrong number until the number is proven.
-MAX_WRONG_CODES = 3
-
-#: Kinds of the messages by which owners prove their numbers. If a receipt shows that such a message arrived, this does
-#: not count as use of the number.
-CODE, MOVE = "phone_code", "phone_move"
-PROOFS = frozenset({CODE, MOVE})
 
 _numbers = phone_numbers.c
 _known = phone_numbers.alias("known").c
@@ -61,8 +54,6 @@ def _has_row(*which: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
 
 #: Condition: somebody reported that the person's number is wrong, and the person has not proven the number since.
 IS_WRONG = sa.and_(_has_row(_known.wrong_at.is_not(None)), ~PHONE_IS_PROVEN)
-#: Condition: somebody replied from a person's number that reminders must stop, and the number is not proven.
-IS_STOPPED = sa.and_(_has_row(_known.stopped_at.is_not(None)), ~PHONE_IS_PROVEN)
 #: Condition: a person's number is proven, or was used in the last 90 days while it belonged to the person.
 IS_IN_USE = sa.or_(PHONE_IS_PROVEN, _has_row(_known.used_at > _now - IN_USE_FOR, _known.used_at > _took_at))
 #: Condition: a person has had an unproven number for at least 90 days, and the number was not used in the last 90 days.
@@ -71,17 +62,17 @@ IS_SILENT = sa.and_(~PHONE_IS_PROVEN, _took_at <= _now - IN_USE_FOR, ~_has_row(_
 use_is_recorded = _numbers.used_at > _now - USE_RECORDED_EVERY
 
 
-def lock(phone: str) -> sa.Row[datetime | None, int] | None:
-    """Lock the row of a number. Return its `wrong_at` and `wrong_codes`, or None if the number has no row.
+def lock(phone: str) -> None:
+    """Lock the row of a number, if it has one.
 
     To avoid deadlocks, callers lock this row before they lock the user who has the number.
     """
-    row = sa.select(_numbers.wrong_at, _numbers.wrong_codes).where(_numbers.phone == phone)
-    return db.session.execute(row.with_for_update(key_share=True)).one_or_none()
+    row = sa.select(_numbers.phone).where(_numbers.phone == phone)
+    db.session.execute(row.with_for_update(key_share=True))
 
 
 def record_use(phone: str) -> None:
-    """Record that a number is in use: its owner answered now, or received a message that is not in `PROOFS`."""
+    """Record that a number is in use: its owner answered or received a message now."""
     _record(phone, used_at=_now, first={"used_at": _now})
 
 
@@ -98,7 +89,6 @@ def record_received(delivery_ids: Collection[int]) -> None:
             _rows.channel == Channel.MESSAGING,
             _rows.receipt.in_((Receipt.DELIVERED, Receipt.READ)),
             _rows.receipt_at > _took_at,
-            _rows.kind.not_in(PROOFS),
             sa.func.coalesce(_rows.target, User.phone) == User.phone,
             sa.func.coalesce(~use_is_recorded, sa.true()),
         )
@@ -179,33 +169,9 @@ def is_wrong(phone: str) -> bool:
     return bool(db.session.scalar(sa.select(sa.exists().where(User.phone == phone, IS_WRONG))))
 
 
-def count_wrong_code(phone: str) -> None:
-    """Count a verification code that is sent to a wrong number. The caller must have locked the row of the number."""
-    counted = sa.update(phone_numbers).where(_numbers.phone == phone).values(wrong_codes=_numbers.wrong_codes + 1)
-    db.session.execute(counted)
-
-
-def stop(phone: str) -> None:
-    """Record that somebody replied from an unproven number that reminders to this number must stop.
-
-    Reminders start again after the answer MULAI (start), or after the number is proven.
-    """
-    _record(phone, stopped_at=_now, first={"stopped_at": _now})
-
-
-def resume(phone: str) -> None:
-    """Record that reminders may be sent to a number again."""
-    db.session.execute(sa.update(phone_numbers).where(_numbers.phone == phone).values(stopped_at=None))
-
-
-def is_stopped(user_id: int) -> bool:
-    """Return whether somebody replied from the person's unproven number that reminders must stop."""
-    return bool(db.session.scalar(sa.select(sa.exists().where(User.id == user_id, IS_STOPPED))))
-
-
 def record_proven(phone: str) -> None:
-    """Record that a number was just proven: delete its refusal, its probe, and its flags "wrong" and "stopped"."""
-    values = {"wrong_at": None, "wrong_codes": 0, "stopped_at": None, "refused_at": None, "probed_at": None}
+    """Record that a number was just proven: delete its refusal, its probe, and its flag "wrong"."""
+    values = {"wrong_at": None, "refused_at": None, "probed_at": None}
     db.session.execute(sa.update(phone_numbers).where(_numbers.phone == phone).values(**values))
 
 

@@ -29,9 +29,6 @@ REASONS = {
     AccessAction.HISTORY_READ: "Riwayat pengingat Anda dibuka dengan izin Anda.",
     AccessAction.REMINDERS_READ: "Pengingat Anda dibuka dengan izin Anda.",
     AccessAction.REMINDERS_CHANGED: "Pengingat Anda diubah dengan izin Anda.",
-    AccessAction.DATA_COPIED: "Salinan data Anda diminta atau diunduh.",
-    AccessAction.ACCOUNT_DELETED: "Akun Anda dihapus, dan masih dapat dipulihkan selama 7 hari.",
-    AccessAction.ACCOUNT_RESTORED: "Penghapusan akun Anda dibatalkan.",
 }
 
 

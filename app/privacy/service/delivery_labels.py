@@ -16,8 +16,6 @@ TITLES = {
     "stock": "Persediaan obat",
     "alert": "Kabar tentang pasien",
     "password_reset": "Tautan atur ulang kata sandi",
-    "phone_code": "Kode verifikasi nomor HP",
-    "phone_move": "Pertanyaan tentang nomor HP",
     SECURITY_NOTICE: "Pemberitahuan keamanan akun",
     "forum_reply": "Balasan di forum",
     "broadcast": "Kabar baru",

@@ -5,13 +5,12 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.core.errors import BadRequest, Conflict
+from app.core.errors import BadRequest
 from app.core.web.fields import Loaded
 from app.identity import dependents, erasure, notification_settings, users
 from app.identity.consents import ConsentSource
 from app.identity.models import User
 from app.identity.sessions import Caller
-from app.notifications.senders import numbers
 from app.pengingat.models import Pengingat
 from app.privacy.schemas import QuietHours
 
@@ -21,11 +20,6 @@ class ChannelNeeded(BadRequest):
     message = "Selama Anda punya pengingat, pesan atau notifikasi web harus tetap menyala."
 
 
-class StoppedByNumber(Conflict):
-    code = "stopped_by_number"
-    message = "Nomor Anda pernah membalas BERHENTI PENGINGAT. Balas MULAI dari sana, atau pastikan nomor di profil."
-
-
 def get(caller: Caller) -> dict[str, object]:
     return _settings_of(users.get_own(caller))
 
@@ -33,13 +27,10 @@ def get(caller: Caller) -> dict[str, object]:
 def update(caller: Caller, changes: Loaded) -> dict[str, object]:
     """Update the caller's preferences. The new preferences also apply to queued deliveries.
 
-    Raise `ChannelNeeded` if no channel would be left for the caller's reminders. Raise `StoppedByNumber` if the caller
-    switches on messages, but an answer from the caller's unverified number has stopped the messages.
+    Raise `ChannelNeeded` if no channel would be left for the caller's reminders.
     """
     user = users.get_own(caller, to_change=True)
     before = _settings_of(user)
-    if changes.get("messages") and numbers.is_stopped(user.id):
-        raise StoppedByNumber
     columns: dict[str, object] = {name: changes[name] for name in ("messages", "push") if name in changes}
     if "quiet_hours" in changes:
         hours = changes["quiet_hours"]
@@ -63,7 +54,7 @@ def _settings_of(user: User) -> dict[str, object]:
     if row.quiet_start is not None and row.quiet_end is not None:
         hours = {"start": row.quiet_start, "end": row.quiet_end}
     return {
-        "messages": row.messages and not numbers.is_stopped(user.id),
+        "messages": row.messages,
         "push": row.push,
         "quiet_hours": hours,
         "broadcasts": user.accepts_broadcasts,

@@ -44,7 +44,7 @@ export const OUTCOMES = { sent: "terkirim", failed: "gagal", missed: "terlewat",
 export const CHANNELS = { message: "Pesan", push: "Notifikasi web" };
 export const DELIVERY_KINDS = {
   reminder: "Pengingat", stock: "Persediaan obat", alert: "Kabar kepada pendamping", broadcast: "Siaran",
-  forum_reply: "Balasan di forum", push: "Notifikasi web", password_reset: "Tautan kata sandi", phone_code: "Kode verifikasi",
+  forum_reply: "Balasan di forum", push: "Notifikasi web", password_reset: "Tautan kata sandi",
   security_notice: "Pemberitahuan keamanan", answer: "Jawaban otomatis", moderation: "Moderasi",
 };
 export const DELIVERY_STATES = {

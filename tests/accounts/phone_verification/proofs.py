@@ -1,8 +1,7 @@
-"""Helpers that verify a phone number, by a message from the number or by six digits."""
+"""Helpers that verify a phone number by a message from this number."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -11,14 +10,13 @@ import sqlalchemy as sa
 from flask import current_app
 from sqlalchemy.dialects.postgresql import insert
 
-from app.accounts import moves, questions, verification
+from app.accounts import moves, verification
 from app.accounts.verification import Proof
 from app.core.database.session import db, unit_of_work
 from app.identity.models import PhoneVerification, User
 from app.notifications.models import Delivery
 from app.notifications.senders.models import phone_numbers
 from tests.helpers.client import Client
-from tests.notifications.deliveries import words_of
 
 T = TypeVar("T")
 
@@ -28,7 +26,7 @@ E164 = {OWN: "+6281234567890", NEW: "+6281399990000"}
 
 
 def ask(client: Client, **data: str) -> dict[str, Any]:
-    response = client.post(PATH, {"method": "message", **data})
+    response = client.post(PATH, data)
     assert response.status_code == 201, response.text
     asked: dict[str, Any] = response.json
     assert set(asked) == {"code", "link", "expires_at"}
@@ -37,18 +35,16 @@ def ask(client: Client, **data: str) -> dict[str, Any]:
 
 def write(code: str, phone: str = OWN) -> Proof:
     """Simulate that a number sends a verification code to the service. Return the result."""
+    return answer(code, phone)[0]
+
+
+def answer(code: str, phone: str = OWN) -> tuple[Proof, str]:
+    """Do the same as `write`. Return the text of the answer too."""
     return _in_a_session_of_its_own(lambda: verification.confirm_by_message(E164[phone], code))
 
 
 def messages(kind: str) -> list[Delivery]:
     return list(db.session.scalars(sa.select(Delivery).filter_by(kind=kind).order_by(Delivery.id)))
-
-
-def digits(client: Client, **data: str) -> str:
-    asked = ask(client, method="code", **data)
-    assert (asked["code"], asked["link"]) == (None, None)
-    (code,) = re.findall(r"\b\d{6}\b", str(words_of(messages("phone_code")[-1])["text"]))
-    return str(code)
 
 
 def expire() -> None:
@@ -68,14 +64,9 @@ def take_long_ago(user_id: int, **ago: float) -> None:
     db.session.execute(sa.update(User).where(User.id == user_id).values(**values))
 
 
-def agree(phone: str = NEW) -> str | None:
-    """Answer PINDAH ("move") from a number. Return the username of the account that gets the number."""
-    return _in_a_session_of_its_own(lambda: questions.agree(E164[phone]))
-
-
-def refuse(phone: str = NEW) -> bool:
-    """Answer SALAH NOMOR ("wrong number") from a number. Return whether the number moved back to its former account."""
-    return _in_a_session_of_its_own(lambda: moves.refuse(E164[phone]))
+def refuse(phone: str = NEW) -> None:
+    """Answer SALAH NOMOR ("wrong number") from a number."""
+    _in_a_session_of_its_own(lambda: moves.refuse(E164[phone]))
 
 
 def number_of(client: Client) -> tuple[str | None, bool]:

@@ -19,7 +19,7 @@ from app.core.database.session import db, unit_of_work
 from app.identity import credentials, sessions, users
 from app.identity.models import PasswordReset, User
 from app.notifications.models import Channel
-from tests.accounts.phone_verification.proofs import E164, NEW, OWN, PATH, ask, digits, messages, write
+from tests.accounts.phone_verification.proofs import E164, NEW, OWN, ask, messages, write
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_user
 from tests.helpers.language import assert_readable
@@ -112,19 +112,17 @@ def test_a_repeated_verification_belongs_to_the_latest_session(client: Client, o
 def test_a_code_alone_does_not_move_a_number_verified_by_another_account(client: Client, owner: Client) -> None:
     write(ask(owner)["code"])
     other = client.as_(make_user())
-    assert write(ask(other, nomor_hp=OWN)["code"]) is Proof.ASKED
-    assert_error(other.put(PATH, {"code": digits(other, nomor_hp=OWN)}), 409, "number_in_use")
+    assert write(ask(other, nomor_hp=OWN)["code"]) is Proof.IN_USE
     assert owner.get("/profile").json["nomor_hp"] == OWN
 
 
-@pytest.mark.parametrize("method", ["message", "code"])
 def test_known_and_unknown_numbers_get_the_same_fields_and_statement_count(
-    owner: Client, squatter: User, statements: Any, method: str
+    owner: Client, squatter: User, statements: Any
 ) -> None:
     costs, bodies = [], []
     for phone in (NEW, "081999999999"):
         before = len(statements.seen)
-        asked = ask(owner, nomor_hp=phone, method=method)
+        asked = ask(owner, nomor_hp=phone)
         costs.append(len(statements.seen) - before)
         bodies.append({name: type(value) for name, value in asked.items()})
     assert costs[0] == costs[1]
@@ -146,5 +144,5 @@ def test_two_concurrent_verifications_give_the_number_to_one_account(committed: 
     done_twice_at_once(
         committed, lambda: proofs.append(verification.confirm_by_message(E164[NEW], waiting.pop()))
     ).result()
-    assert proofs == [Proof.PROVEN, Proof.ASKED]
+    assert [proof for proof, _ in proofs] == [Proof.PROVEN, Proof.IN_USE]
     assert sorted(str(client.get("/profile").json["nomor_hp"]) == NEW for client in clients) == [False, True]

@@ -184,7 +184,7 @@ def test_switching_off_a_channel_during_a_drain_cancels_the_remaining_messages(u
     assert len(gateway.messaging.sent) == 1
 
 
-@pytest.mark.parametrize("kind", ["password_reset", "phone_code", "security_notice"])
+@pytest.mark.parametrize("kind", ["password_reset", "security_notice"])
 def test_essential_messages_ignore_quiet_hours_and_switched_off_channels(
     user_id: int, gateway: Server, kind: str
 ) -> None:

@@ -74,18 +74,6 @@ def test_a_message_within_24_hours_is_sent_as_text_with_buttons(
     assert message.buttons == ("T:abc", "T:abc:snooze", "T:abc:skip")
 
 
-def test_a_phone_code_is_sent_in_a_template_that_contains_only_the_code(
-    committed: Flask, sim: Server, whatsapp: Configure
-) -> None:
-    """The recipient has no account and never wrote to us, so only a template may be sent."""
-    whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"phone_code": "kode"}')
-    words = {"text": "Kode verifikasi nomor HP Anda: 123456.", "parts": {"code": "123456"}}
-    add(user_id=None, target="+6281299990000", kind="phone_code", words=words)
-    jobs.drain("urgent")
-    (message,) = sim.messaging.sent
-    assert (message.kind, message.text, message.buttons) == ("template", "kode | 123456", ("123456",))
-
-
 def test_a_message_outside_24_hours_is_sent_as_the_template_of_its_kind(
     committed: Flask, sim: Server, whatsapp: Configure
 ) -> None:

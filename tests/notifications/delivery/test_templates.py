@@ -33,7 +33,7 @@ def test_the_setting_names_every_template_and_every_kind_that_needs_one() -> Non
     assert TITLES.keys() - set(KINDS) == {"password_reset", "moderation", "push"}, "they go by another way"
 
 
-@pytest.mark.parametrize("name", [name for name, (category, _) in TEMPLATES.items() if category != "Authentication"])
+@pytest.mark.parametrize("name", TEMPLATES)
 def test_a_template_text_follows_the_rules_of_meta(name: str) -> None:
     text = TEMPLATES[name][1]
     blanks = re.findall(r"\{\{(\d)\}\}", text)
@@ -51,14 +51,11 @@ def test_a_message_fills_all_parameters_of_its_template(whatsapp: Configure, kin
     parts: dict[str, Any] = {
         "reminder": {"name": "Siti", "tipe": "obat", "token": "t"},
         "stock": {"name": "Siti"},
-        "phone_code": {"code": "123456"},
     }.get(kind, {})
     words: Words = {"text": "Halo Siti, ada kabar.", "parts": parts}
     template = message_format.format_of(kind, words, is_open=False).template
     assert template is not None
-    category, text = TEMPLATES[template.name]
-    assert len(template.parameters) == (1 if category == "Authentication" else text.count("{{"))
-    assert (template.code is not None) == (category == "Authentication")
+    assert len(template.parameters) == TEMPLATES[template.name][1].count("{{")
     assert bool(template.payloads) == (kind == "reminder")
 
 

@@ -26,8 +26,8 @@ def user_id(committed: Flask, gateway: Server) -> int:
         return make_user().id
 
 
-def send(user_id: int, kind: str = "test") -> int:
-    row = add(user_id=user_id, target=None, kind=kind, words={"text": "Halo"})
+def send(user_id: int) -> int:
+    row = add(user_id=user_id, target=None, words={"text": "Halo"})
     jobs.drain("urgent")
     return row.id
 
@@ -46,27 +46,17 @@ def is_used() -> bool:
     return db.session.scalar(sa.select(phone_numbers.c.used_at)) is not None
 
 
-@pytest.mark.parametrize(("kind", "used"), [("test", True), ("phone_code", False), ("phone_move", False)])
-def test_without_receipts_an_accepted_message_counts_as_use(user_id: int, kind: str, *, used: bool) -> None:
-    send(user_id, kind)
-    assert is_used() is used
+def test_without_receipts_an_accepted_message_counts_as_use(user_id: int) -> None:
+    send(user_id)
+    assert is_used()
 
 
-@pytest.mark.parametrize(
-    ("kind", "receipt", "used"),
-    [
-        ("test", "sent", False),
-        ("test", "failed", False),
-        ("test", "delivered", True),
-        ("test", "read", True),
-        ("phone_code", "read", False),
-    ],
-)
+@pytest.mark.parametrize(("receipt", "used"), [("sent", False), ("failed", False), ("delivered", True), ("read", True)])
 def test_with_receipts_only_a_delivered_message_counts_as_use(
-    user_id: int, configure: Configure, kind: str, receipt: str, *, used: bool
+    user_id: int, configure: Configure, receipt: str, *, used: bool
 ) -> None:
     configure(FONNTE_WEBHOOK_TOKEN="x" * 32)
-    delivery_id = send(user_id, kind)
+    delivery_id = send(user_id)
     assert not is_used()
     tell(delivery_id, receipt)
     assert is_used() is used
