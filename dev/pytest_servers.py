@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
 
 import pytest
 
 from config import environment
 from dev.supervisor import ToolError
-from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, temporary_servers
+from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, own_number, temporary_servers
 
 
 # pytest-xdist starts its processes later in the same hook. These processes inherit the variables that are set here.
@@ -48,6 +49,7 @@ def _seconds(item: pytest.Item) -> float:
 
 
 @pytest.fixture(scope="session")
-def process_number(worker_id: str) -> int:
-    """Return 0 if pytest runs without pytest-xdist, otherwise 1, 2, ... for its processes."""
-    return 0 if worker_id == "master" else int(worker_id.removeprefix("gw")) + 1
+def process_number() -> Iterator[int]:
+    """Yield the number of this test process. Its database and its Redis database have the same number."""
+    with own_number(environment()[DATABASE_VARIABLE]) as number:
+        yield number

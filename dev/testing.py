@@ -21,7 +21,7 @@ from psycopg2 import sql
 
 from config import ROOT
 from dev.servers import start_postgres, start_valkey
-from dev.supervisor import Supervisor, end_orphans
+from dev.supervisor import Supervisor, ToolError, end_orphans
 
 DATABASE_VARIABLE = "TEST_DATABASE_URL"
 REDIS_VARIABLE = "TEST_REDIS_URL"
@@ -31,6 +31,10 @@ FOLDER_PREFIX = f"health-test-{os.geteuid()}-"
 #: Number of a PostgreSQL advisory lock. A process takes this lock to create the template database. The number is
 #: arbitrary.
 TEMPLATE_LOCK = 7_263_544
+
+#: First number of the advisory locks of test processes, and how many there are. Valkey has 64 databases, and tests of
+#: this module use two of them.
+NUMBER_LOCKS, NUMBERS = 7_263_600, 62
 
 
 @contextlib.contextmanager
@@ -53,6 +57,22 @@ def temporary_servers(**settings: str) -> Iterator[dict[str, str]]:
                 yield {DATABASE_VARIABLE: postgres.url(), REDIS_VARIABLE: valkey.url}
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def own_number(server_url: str) -> Iterator[int]:
+    """Yield a number that no other test process of this server has. Two runs then do not share a database.
+
+    PostgreSQL releases the number if the process is killed.
+    """
+    with contextlib.closing(psycopg2.connect(server_url)) as connection, connection.cursor() as cursor:
+        connection.autocommit = True
+        for number in range(NUMBERS):
+            cursor.execute("select pg_try_advisory_lock(%s)", [NUMBER_LOCKS + number])
+            if cursor.fetchone() == (True,):
+                yield number
+                return
+    raise ToolError(f"{NUMBERS} test processes already use this server.")
 
 
 def own_database(server_url: str, name: str, migrate: Callable[[str], None]) -> str:
@@ -112,7 +132,7 @@ def remove_abandoned_folders() -> None:
 
 def fingerprint(folder: Path) -> str:
     digest = hashlib.sha256()
-    for file in sorted(folder.rglob("*.py")):
+    for file in sorted([*folder.rglob("*.py"), *folder.rglob("*.sql")]):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -59,6 +59,23 @@ def test_folders_of_killed_runs_are_removed_and_locked_ones_are_kept(
     assert [folder.exists() for folder in (dead, alive)] == [False, True]
 
 
+def test_processes_of_two_runs_on_one_server_have_different_numbers(process_number: int) -> None:
+    server = environment()[DATABASE_VARIABLE]
+    with testing.own_number(server) as first, testing.own_number(server) as second:
+        assert len({process_number, first, second}) == 3
+    with testing.own_number(server) as again:
+        assert again <= first  # the numbers are free again
+
+
+def test_a_changed_migration_makes_a_new_template(tmp_path: Path) -> None:
+    (tmp_path / "versions").mkdir()
+    prints = [testing.fingerprint(tmp_path)]
+    for name in ("versions/0001_initial.py", "initial.sql"):
+        (tmp_path / name).write_text("1")
+        prints.append(testing.fingerprint(tmp_path))
+    assert len(set(prints)) == 3
+
+
 def test_each_process_has_a_copy_of_one_migrated_database(monkeypatch: pytest.MonkeyPatch) -> None:
     server = environment()[DATABASE_VARIABLE]
     monkeypatch.setattr(testing, "fingerprint", lambda _folder: "of_this_test")
