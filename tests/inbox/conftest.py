@@ -11,11 +11,10 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db
-from app.notifications.models import Delivery, DeliveryState
 from app.pengingat.models import Occurrence
 from tests.helpers.client import Client
 from tests.inbox.phones import APP_SECRET, FONNTE_TOKEN, VERIFY_TOKEN, Phone
-from tests.inbox.reminders import Sent
+from tests.inbox.reminders import Sent, mark_sent
 from tests.pengingat.conftest import moment
 from tests.pengingat.ledgers import Time
 
@@ -72,11 +71,7 @@ def sent(moment: Time, siti: Client) -> Sent:
             row = db.session.scalars(
                 sa.select(Occurrence).filter_by(reminder_id=response.json["id"], due_at=due_at.replace(second=0))
             ).one()
-            db.session.execute(
-                sa.update(Delivery)
-                .where(Delivery.occurrence_id == row.id, Delivery.channel == "messaging")
-                .values(state=DeliveryState.SENT, settled_at=due_at, claim_token=token, provider_ref=ref)
-            )
+            mark_sent(row, token, ref)
             made.append(row.id)
         db.session.commit()
         return made

@@ -137,7 +137,8 @@ class ReminderType(ABC):
 
         A `jam` that the same field of the details `before` contains keeps its wall time.
         """
-        kept = {(field, part["jam"]): part[WALL] for field, part in self.timed_parts(before or {})}
+        old_parts = self.timed_parts(before) if before else ()
+        kept = {(field, part["jam"]): part[WALL] for field, part in old_parts}
         for field, part in self.timed_parts(details):
             known = kept.get((field, part["jam"]))
             part[WALL] = known or f"{wall_time(part['jam'], zone, now):%H:%M}"

@@ -3,7 +3,7 @@
 import { bars, columns } from "./charts.js";
 import { button, card, element, field, form, paragraph, put, say } from "./dom.js";
 import { api, file } from "./session.js";
-import { day, jakartaDay, number, REMINDERS } from "./words.js";
+import { day, jakartaDay, number } from "./words.js";
 
 const REPORTS = {
   users: ["Pengguna", "Nama, kontak, peran, domisili, dan tanggal daftar setiap orang."],
@@ -68,7 +68,7 @@ async function showFigures(place, range) {
       card("Orang yang aktif", paragraph(`Paling banyak ${number(most)} orang dalam sehari.`),
         columns(overview.activity.map((row) => row.active_users), `Orang yang aktif per hari, ${span}: paling banyak ${number(most)}`)),
       card("Pengingat", bars(overview.reminder_categories.map((row) =>
-        [REMINDERS[row.tipe] ?? row.tipe, row.count, `${number(row.count)}, ${number(row.done)} selesai`]))),
+        [row.tipe[0].toUpperCase() + row.tipe.slice(1), row.count, `${number(row.count)}, ${number(row.done)} selesai`]))),
       card("Forum", bars(overview.forum_categories.map((row) => [row.name, row.threads + row.replies]))),
       card("Provinsi", bars(overview.by_province.slice(0, PROVINCES).map((row) => [row.province ?? "Tidak diisi", row.count])),
         overview.by_province.length > PROVINCES ? paragraph("Selengkapnya ada di laporan Domisili.", "soft") : null)));

@@ -52,8 +52,6 @@ export const DELIVERY_STATES = {
   cancelled: "dibatalkan",
 };
 
-export const REMINDERS = { obat: "Obat", makan: "Makan", terapi: "Terapi", kontrol: "Kontrol dokter" };
-
 const PROBLEMS = [
   [/no worker serves the queue (\w+)/, (name) => `Tidak ada program yang mengirim: ${QUEUES[name] ?? name}.`],
   [/no clock is going/, () => "Penjadwal pengingat berhenti."],
