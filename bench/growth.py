@@ -194,7 +194,7 @@ TABLES = (
         TRUNCATE reminders RESTART IDENTITY CASCADE;
         INSERT INTO reminders (id, user_id, tipe, judul, waktu, timezone, details, active_from, planned_until)
         SELECT 1 + n, 1 + n / {REMINDERS_EACH}, 'makan', 'Makan', now() - interval '5 minutes', 'Asia/Jakarta',
-            '{{{{}}}}', now() - interval '1 year', now() + interval '36 hours'
+            '{{{{}}}}', now() - interval '1 year', now() + interval '60 hours'
         FROM generate_series(0::bigint, {{rows}} / {OCCURRENCES_EACH} - 1) n;
         INSERT INTO occurrences (reminder_id, user_id, tipe, judul, slot, due_at, day, state, answered_at)
         SELECT reminder, 1 + (reminder - 1) / {REMINDERS_EACH}, 'makan', 'Makan', 'makan', due_at, due_at::date,

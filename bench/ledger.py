@@ -42,7 +42,7 @@ ROUNDS, CALLS = 5, 60
 FILL = f"""
 INSERT INTO reminders (user_id, tipe, judul, waktu, timezone, details, active_from, planned_until)
 SELECT u.id, 'makan', 'Makan ' || n, now() - interval '5 minutes', 'Asia/Jakarta', '{{}}',
-    now() - interval '92 days', now() + interval '36 hours'
+    now() - interval '92 days', now() + interval '60 hours'
 FROM users u, generate_series(1, {REMINDERS_EACH}) n WHERE u.username LIKE 'bench.%';
 INSERT INTO occurrences (reminder_id, user_id, tipe, judul, slot, due_at, day, state, answered_at, answered_via)
 SELECT r.id, r.user_id, r.tipe, r.judul, 'makan', due_at, (due_at AT TIME ZONE 'Asia/Jakarta')::date,

@@ -20,7 +20,7 @@ CALLS = 300
 
 FILL = f"""
 INSERT INTO reminders (user_id, tipe, judul, waktu, timezone, details, active_from, planned_until)
-SELECT 1, 'kontrol', 'Kontrol', '2030-01-01T00:00:00Z', 'Asia/Jakarta', '{{}}', now(), now() + interval '36 hours'
+SELECT 1, 'kontrol', 'Kontrol', '2030-01-01T00:00:00Z', 'Asia/Jakarta', '{{}}', now(), now() + interval '60 hours'
 FROM generate_series(1, {REMINDERS}) AS n;
 INSERT INTO deliveries (dedupe_key, queue, channel, kind, payload, due_at, expires_at, next_try_at)
 SELECT 'pengingat:' || n, 'urgent', CASE n % 2 WHEN 0 THEN 'messaging' ELSE 'push_fan_out' END, 'reminder', '{{}}',

@@ -885,11 +885,10 @@ CREATE TABLE reminders (
     details jsonb NOT NULL,
     active_from timestamp with time zone NOT NULL,
     planned_until timestamp with time zone NOT NULL,
-    done_until timestamp with time zone,
+    is_finished boolean DEFAULT false NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    stock_told boolean DEFAULT false NOT NULL,
-    done_from timestamp with time zone
+    stock_told boolean DEFAULT false NOT NULL
 );
 
 COMMENT ON COLUMN reminders.waktu IS 'start as the client sent it; for obat the API shows the next dose instead';
@@ -902,11 +901,9 @@ COMMENT ON COLUMN reminders.active_from IS 'when the schedule was last changed; 
 
 COMMENT ON COLUMN reminders.planned_until IS 'occurrences and deliveries are stored up to this time';
 
-COMMENT ON COLUMN reminders.done_until IS 'end of the period in which the reminder counts as done: time of the next occurrence';
+COMMENT ON COLUMN reminders.is_finished IS 'true if PUT `is_done` ended a reminder that does not repeat';
 
 COMMENT ON COLUMN reminders.stock_told IS 'true if a notice was created because the medicine runs out, and the stock was not enough since';
-
-COMMENT ON COLUMN reminders.done_from IS 'start of that period: time of an occurrence that was done early; null: the period has already begun';
 
 CREATE SEQUENCE reminders_id_seq
     START WITH 1

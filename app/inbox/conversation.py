@@ -22,7 +22,7 @@ from app.notifications.messages import message_user
 from app.notifications.models import Inbound, InboundKind, inbound
 from app.notifications.senders import numbers
 from app.pengingat.ledger.schemas import QuickAnswer
-from app.pengingat.ledger.statements import Row
+from app.pengingat.models import Occurrence
 from app.pengingat.one_tap import message_answers
 from app.pengingat.one_tap.links import AnswerTargets
 from app.pengingat.one_tap.message_answers import Conversation
@@ -77,7 +77,7 @@ class MessageReply:
     outcome: str
     text: str | None
     #: Rows of the ledger whose answer this message recorded.
-    recorded: tuple[Row, ...] = ()
+    recorded: tuple[Occurrence, ...] = ()
 
 
 def handle(row: Inbound) -> str:

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.core.errors import Conflict
 from app.notifications.models import Inbound, InboundKind, inbound
-from app.pengingat.ledger.statements import Row
+from app.pengingat.models import Occurrence
 from app.pengingat.one_tap import message_answers
 
 #: Maximum age of an earlier version. WhatsApp allows edits for 15 minutes, but providers repeat webhooks for hours.
@@ -58,7 +58,7 @@ def meant(row: Inbound) -> Collection[int]:
 
 
 def remember(
-    row: Inbound, quoted: str | None, times: Sequence[message_answers.RemindedTime], news: Sequence[Row]
+    row: Inbound, quoted: str | None, times: Sequence[message_answers.RemindedTime], news: Sequence[Occurrence]
 ) -> None:
     """Store what this version meant and recorded, for a later edit."""
     if row.ref is None or not times:

@@ -9,7 +9,7 @@ from app.core.contact import ask_administrator
 from app.core.lib.break_links import break_links
 from app.core.lib.local_time import clock_time
 from app.pengingat.ledger import upcoming
-from app.pengingat.ledger.statements import Row
+from app.pengingat.models import Occurrence
 from app.pengingat.one_tap.links import AnswerTargets
 from app.pengingat.outgoing.texts import begun_large, first_name
 from app.pengingat.types.registry import TYPES
@@ -80,6 +80,6 @@ def _each(answered: AnswerTargets, how: str) -> str:
     return f"{noun}{whom} pukul {clock_time(_moment(row, answered.zone))} {how}."
 
 
-def _moment(row: Row, zone: ZoneInfo) -> datetime:
+def _moment(row: Occurrence, zone: ZoneInfo) -> datetime:
     """Return the time of the dose, meal or visit. The reminder may be sent before this time."""
     return upcoming.due_of(row).occurrence.astimezone(zone)

@@ -1,6 +1,6 @@
 """Background jobs of reminders.
 
-The jobs plan occurrences 36 hours ahead, mark missed occurrences and delete old ones. They also enqueue
+The jobs plan occurrences 60 hours ahead, mark missed occurrences and delete old ones. They also enqueue
 alerts to caregivers. An occurrence is one due time of a reminder.
 """
 
@@ -23,7 +23,7 @@ from app.pengingat.models import Occurrence, Pengingat
 
 #: A reminder's occurrences are planned up to its `planned_until`. Further occurrences are planned when less than this
 #: time remains until `planned_until`.
-REFILL_BELOW = HORIZON * 2 / 3
+REFILL_BELOW = HORIZON * 5 / 6
 #: Reminders per transaction.
 PAGE = 200
 #: Seconds after which the job enqueues itself again, so that other jobs can run.
@@ -37,7 +37,7 @@ KEEP_DAYS, DELETE_BATCH = 400, 5000
 
 
 def top_up() -> None:
-    """Plan the occurrences of the next 36 hours and put their messages into the outbox.
+    """Plan the occurrences of the next 60 hours and put their messages into the outbox.
 
     Parallel runs create no duplicates.
     """
@@ -53,7 +53,7 @@ def top_up_page() -> int:
     """Plan one page of reminders in one transaction. Return the number of reminders."""
     now = db_time.now()
     with unit_of_work():
-        # After a long outage, record the occurrences of the last 36 hours, which then become missed. Skip older ones.
+        # After a long outage, record the occurrences of the last 60 hours, which then become missed. Skip older ones.
         earliest = now - HORIZON
         extensions = [
             Extension(row, max(row.planned_until, earliest))

@@ -8,20 +8,63 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 from enum import StrEnum
-from typing import Protocol, cast
+from typing import cast
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
+from sqlalchemy import orm
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.database.personal import SECRET, Delete, Personal, Rows
 from app.core.database.session import Base, Created, Timestamps
 from app.core.lib import local_time
-from app.pengingat.timetable.schedule import NEVER, Schedule
+from app.pengingat.timetable.schedule import Schedule
 from app.pengingat.types import base
 from app.pengingat.types.base import Details, ReminderType
 from app.pengingat.types.registry import TYPES
+
+#: Time after the due time at which an unanswered occurrence becomes missed, and its messages expire.
+LATE = timedelta(minutes=60)
+
+
+class OccurrenceState(StrEnum):
+    """State of an occurrence. Only an answer makes it done or skipped."""
+
+    PENDING = "pending"
+    DONE = "done"
+    SKIPPED = "skipped"
+    #: The person did not answer within 60 minutes (`LATE`) after the due time, or after the end of a snooze.
+    MISSED = "missed"
+    #: The occurrence was cancelled before an answer, for example because the reminder was edited or deleted.
+    VOID = "void"
+
+
+_ENDED_BY_PUT = [each.name for each in TYPES.values() if not each.is_done_by_answers]
+_now = sa.bindparam(
+    "present",
+    callable_=lambda: local_time.now(),  # noqa: PLW0108  # tests replace the function
+    type_=sa.DateTime(timezone=True),
+)
+
+
+def _is_last_time_done(reminder_id: Mapped[int]) -> sa.ColumnElement[bool]:
+    """Return whether all rows of the reminder's last due time are done, or before the first one those of the next."""
+    table = sa.table("occurrences", sa.column("reminder_id"), sa.column("due_at"), sa.column("state"))
+    row, last, following = table.alias("present_row"), table.alias("last_row"), table.alias("next_row")
+
+    def moment(of: sa.FromClause, *which: sa.ColumnElement[bool], first: bool) -> sa.ScalarSelect[datetime]:
+        found = sa.func.min(of.c.due_at) if first else sa.func.max(of.c.due_at)
+        return sa.select(found).where(*is_of(of), *which).correlate_except(of).scalar_subquery()
+
+    def is_of(of: sa.FromClause) -> tuple[sa.ColumnElement[bool], ...]:
+        return of.c.reminder_id == reminder_id, of.c.state != OccurrenceState.VOID.value
+
+    last_at = moment(last, last.c.due_at <= _now, first=False)
+    next_at = moment(following, following.c.due_at > _now, first=True)
+    is_done = sa.func.bool_and(row.c.state == OccurrenceState.DONE.value)
+    done = sa.select(is_done).where(*is_of(row), row.c.due_at == sa.func.coalesce(last_at, next_at))
+    return sa.func.coalesce(done.scalar_subquery(), sa.false())
 
 
 class Pengingat(Base, Timestamps):
@@ -30,7 +73,7 @@ class Pengingat(Base, Timestamps):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"))
-    tipe: Mapped[str]
+    tipe: Mapped[str] = mapped_column()
     judul: Mapped[str]
     first_at: Mapped[datetime] = mapped_column(
         "waktu", key="first_at", comment="start as the client sent it; for obat the API shows the next dose instead"
@@ -43,11 +86,8 @@ class Pengingat(Base, Timestamps):
     planned_until: Mapped[datetime] = mapped_column(
         index=True, comment="occurrences and deliveries are stored up to this time"
     )
-    done_until: Mapped[datetime | None] = mapped_column(
-        comment="end of the period in which the reminder counts as done: time of the next occurrence"
-    )
-    done_from: Mapped[datetime | None] = mapped_column(
-        comment="start of that period: time of an occurrence that was done early; null: the period has already begun"
+    is_finished: Mapped[bool] = mapped_column(
+        server_default=sa.false(), comment="true if PUT `is_done` ended a reminder that does not repeat"
     )
 
     stock_told: Mapped[bool] = mapped_column(
@@ -56,6 +96,13 @@ class Pengingat(Base, Timestamps):
     )
 
     __table_args__ = (sa.Index("ix_reminders_user_id", "user_id", "id"),)
+
+    #: Whether the last due time is done, or before the first due time the next one. Of some types, only PUT sets it.
+    is_done: Mapped[bool] = orm.column_property(
+        sa.or_(is_finished, sa.and_(tipe.not_in(_ENDED_BY_PUT), _is_last_time_done(id))),  # noqa: A003  # the column
+        deferred=True,
+        expire_on_flush=False,  # a service expires it after an answer
+    )
 
     @property
     def zone(self) -> ZoneInfo:
@@ -76,8 +123,8 @@ class Pengingat(Base, Timestamps):
 
     @property
     def open_schedule(self) -> Schedule | None:
-        """Return the schedule, or None if the reminder is permanently done and sends no more messages."""
-        return None if self.done_until == NEVER else self.schedule
+        """Return the schedule, or None if the reminder is finished and sends no more messages."""
+        return None if self.is_finished else self.schedule
 
     @property
     def next_due_at(self) -> datetime:
@@ -86,33 +133,6 @@ class Pengingat(Base, Timestamps):
             return self.schedule.next_occurrence(local_time.now()) or self.first_at
         return self.first_at
 
-    @property
-    def is_done(self) -> bool:
-        """Return whether the current occurrence is done."""
-        return self.counts_as_done(local_time.now())
-
-    def counts_as_done(self, moment: datetime) -> bool:
-        """Return whether the reminder counts as done at this moment: between `done_from` and `done_until`."""
-        if self.done_until is None:
-            return False
-        return (self.done_from is None or self.done_from <= moment) and moment < self.done_until
-
-
-#: Time after the due time at which an unanswered occurrence becomes missed, and its messages expire.
-LATE = timedelta(minutes=60)
-
-
-class OccurrenceState(StrEnum):
-    """State of an occurrence. Only an answer makes it done or skipped."""
-
-    PENDING = "pending"
-    DONE = "done"
-    SKIPPED = "skipped"
-    #: The person did not answer within 60 minutes (`LATE`) after the due time, or after the end of a snooze.
-    MISSED = "missed"
-    #: The occurrence was cancelled before an answer, for example because the reminder was edited or deleted.
-    VOID = "void"
-
 
 class AnsweredVia(StrEnum):
     APP = "app"
@@ -120,26 +140,6 @@ class AnsweredVia(StrEnum):
     MESSAGE = "message"
     PUSH = "push"
     CAREGIVER = "caregiver"
-
-
-class Answered(Protocol):
-    """Columns of an occurrence that `is_late` reads."""
-
-    @property
-    def state(self) -> str: ...
-    @property
-    def due_at(self) -> datetime: ...
-    @property
-    def answered_at(self) -> datetime | None: ...
-    @property
-    def snoozed_until(self) -> datetime | None: ...
-
-
-def is_late(row: Answered) -> bool:
-    """Return whether the person marked the occurrence as done only after it had become missed."""
-    if row.state != OccurrenceState.DONE or row.answered_at is None:
-        return False
-    return row.answered_at >= max(row.due_at, row.snoozed_until or row.due_at) + LATE
 
 
 class Occurrence(Base, Created):
@@ -202,9 +202,18 @@ class Occurrence(Base, Created):
         sa.Index("ix_occurrences_due_at", "due_at", postgresql_using="brin"),
     )
 
+    #: The reminder's next due time in the ledger, if the query reads it.
+    next_at: Mapped[datetime | None] = orm.query_expression()
+
+    @property
+    def over_at(self) -> datetime:
+        """Return when the occurrence becomes missed without an answer."""
+        return max(self.due_at, self.snoozed_until or self.due_at) + LATE
+
     @property
     def late(self) -> bool:
-        return is_late(self)
+        """Return whether the person marked the occurrence as done only after it had become missed."""
+        return self.state == OccurrenceState.DONE and self.answered_at is not None and self.answered_at >= self.over_at
 
 
 class AlertReason(StrEnum):

@@ -20,7 +20,6 @@ from app.pengingat.ledger import answers, history, report
 from app.pengingat.ledger import schemas as ledger_schemas
 from app.pengingat.ledger.history import Adherence
 from app.pengingat.ledger.schemas import Days, HistoryQuery, NewAnswer
-from app.pengingat.ledger.statements import Row
 from app.pengingat.models import Occurrence, Pengingat
 from app.pengingat.schemas import NewPengingat, PatientQuery, PengingatChanges, Query, StockAddition
 
@@ -123,11 +122,11 @@ def add_stock(whose: PatientQuery, data: StockAddition, pengingat_id: int) -> Pe
 @takes_patient_id
 @bp.arguments(ledger_schemas.AnswerCreate)
 @bp.response(200, ledger_schemas.Occurrence)
-def answer_reminder(whose: PatientQuery, data: NewAnswer, pengingat_id: int) -> Row:
+def answer_reminder(whose: PatientQuery, data: NewAnswer, pengingat_id: int) -> Occurrence:
     """Answer an occurrence with done, skipped or snooze, or take an answer back with undo.
 
     An occurrence is one due time of a reminder. `due_at` selects the occurrence. The default is the last due occurrence
-    without an answer, or else the next one within 60 minutes.
+    if it is unanswered or was answered in the last two minutes, or else the next one within 60 minutes.
 
     `done` and `skipped` can replace each other for 24 hours. An identical second answer returns 200 and has no effect.
     `undo` takes back the last answer, or the answer for `due_at`, within 24 hours.
@@ -157,7 +156,6 @@ def list_doses(whose: PatientQuery, query: dict[str, date | None]) -> list[Dose]
     An occurrence is one due time of a reminder. The list has at most 100 occurrences and no pages.
 
     - An occurrence belongs to the day on which its message is sent. For kontrol this is the day of the notice.
-    - An occurrence more than 36 hours ahead has the state `pending`.
     - Cancelled occurrences (`void`) are left out.
     - Past occurrences of a deleted reminder are included, with `pengingat_id` null.
     """

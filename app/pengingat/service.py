@@ -16,9 +16,9 @@ from app.identity import consents, users
 from app.identity.consents import Purpose
 from app.notifications import outbox
 from app.pengingat.caregiving import alerts
-from app.pengingat.ledger import answers, done, queries, statements, stock, upcoming
+from app.pengingat.ledger import answers, queries, rows, stock, upcoming
 from app.pengingat.ledger.queries import LockedReminders
-from app.pengingat.models import AnsweredVia, Pengingat
+from app.pengingat.models import AnsweredVia, Pengingat, occurrences
 from app.pengingat.schemas import NO_WAKTU, NewPengingat, PengingatChanges, Query, StockAddition, load_details
 from app.pengingat.timetable import limits
 from app.pengingat.timetable.schedule import Schedule
@@ -34,10 +34,10 @@ EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=local_time.JAKARTA), datetime(900
 
 def list_all(user_id: int, query: Query) -> Listing[Pengingat]:
     """Return a page of the person's reminders, newest first."""
-    rows = sa.select(Pengingat).where(Pengingat.user_id == user_id).order_by(Pengingat.id.desc())
+    found = queries.shown(Pengingat.user_id == user_id).order_by(Pengingat.id.desc())
     if query.tipe is not None:
-        rows = rows.where(Pengingat.tipe == query.tipe)
-    return paginate(rows, query.page)
+        found = found.where(Pengingat.tipe == query.tipe)
+    return paginate(found, query.page)
 
 
 def get(user_id: int, pengingat_id: int) -> Pengingat:
@@ -46,7 +46,7 @@ def get(user_id: int, pengingat_id: int) -> Pengingat:
 
 
 def create(user_id: int, data: NewPengingat) -> Pengingat:
-    """Create a reminder, and put its messages of the next 36 hours into the outbox.
+    """Create a reminder, and put its messages of the next 60 hours into the outbox.
 
     Raise `TooManyReminders` if the person would exceed a limit. All changes lock the person before the reminder. The
     deletion of a person takes its locks in the same order.
@@ -90,21 +90,25 @@ def update(user_id: int, pengingat_id: int, changes: PengingatChanges, via: Answ
     is_replanned = _reschedule(pengingat, changes, now) if SCHEDULING & changes.keys() else False
     if "judul" in changes:
         pengingat.judul = changes["judul"]
-        statements.rename(pengingat_id, changes["judul"], now)
+        rows.rename(pengingat_id, changes["judul"], now)
+    if is_replanned:
+        # Cancel only the messages of future occurrences. Messages that are already due are still sent.
+        coming = sa.select(occurrences.c.id).where(
+            occurrences.c.reminder_id == pengingat_id, occurrences.c.due_at > now
+        )
+        outbox.cancel_occurrences(coming)
+        _plan(pengingat, now)
     # If the client sends only `is_done`, this field answers the current occurrence. If the client sends other fields
     # too, it may have sent the whole record back. Then `is_done` is ignored unless its value has changed.
     is_marked = "is_done" in changes and (changes["is_done"] != was_done or changes.keys() == {"is_done"})
-    if is_replanned or is_marked:
-        # Cancel only the messages of future occurrences. Messages that are already due are still sent.
-        outbox.cancel_occurrences(statements.coming(pengingat_id, now))
-    if is_marked:
+    if is_marked and (changes["is_done"] or was_done):
         answers.mark(held, pengingat, is_done=changes["is_done"], via=via)
     after = pengingat.open_schedule
     if limits.on_busiest_day(after, now) > limits.on_busiest_day(before, now):
         limits.check_day([after, *_schedules_of_others(user_id, pengingat_id)], now)
     db.session.flush()
     if is_replanned or is_marked:
-        _plan(pengingat, now)
+        db.session.expire(pengingat, ["is_done"])
     return pengingat
 
 
@@ -112,7 +116,7 @@ def delete(user_id: int, pengingat_id: int) -> None:
     users.lock_own(user_id)
     pengingat, _ = queries.lock_own(user_id, pengingat_id)
     outbox.cancel(upcoming.about(pengingat_id))
-    statements.void(pengingat_id)
+    rows.void(occurrences.c.reminder_id == pengingat_id)
     db.session.delete(pengingat)
 
 
@@ -133,7 +137,7 @@ def pause(user_id: int) -> None:
         .values(planned_until=now, updated_at=Pengingat.updated_at)
         .execution_options(synchronize_session=False)
     )
-    statements.void_all(user_id)
+    rows.void(occurrences.c.user_id == user_id, occurrences.c.due_at > now)
     alerts.delete_waiting(user_id)
 
 
@@ -165,9 +169,7 @@ def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) 
     after = _schedule(pengingat, start)
     if before != after:
         _set_schedule(pengingat, after, start, now)
-        statements.void_coming(pengingat.id, now)
-        upcoming.follow_places(pengingat, now)
-        done.stay(pengingat, statements.near([pengingat.id], now), now)
+        upcoming.follow_edit(pengingat, now)
     elif not pengingat.type.shows_next_time and start is not None:
         pengingat.first_at = start
     stock.follow(pengingat, now)
@@ -195,7 +197,7 @@ def _set_schedule(pengingat: Pengingat, schedule: Schedule, start: datetime | No
     is_sent = start is not None and not pengingat.type.shows_next_time
     pengingat.first_at = (start if is_sent else _first(schedule, now)) or now
     pengingat.active_from = now
-    pengingat.done_from = pengingat.done_until = None
+    pengingat.is_finished = False
 
 
 def _first(schedule: Schedule, after: datetime) -> datetime | None:

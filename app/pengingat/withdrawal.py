@@ -10,7 +10,7 @@ from app.identity import users
 from app.notifications import outbox
 from app.notifications.models import Delivery
 from app.pengingat.caregiving import alerts
-from app.pengingat.ledger import statements, stock, upcoming
+from app.pengingat.ledger import rows, stock, upcoming
 from app.pengingat.models import Occurrence, Pengingat
 from app.pengingat.timetable.schedule import NEVER
 
@@ -22,7 +22,7 @@ def stop(user_id: int) -> None:
     """Stop all messages about a person's reminders, and keep the reminders. The caller has locked the person's row."""
     _locked(user_id)
     outbox.cancel_kinds(user_id, KINDS)
-    statements.void_all(user_id)
+    rows.void(Occurrence.user_id == user_id, Occurrence.due_at > db_time.now())
     alerts.delete_waiting(user_id)
     stopped = sa.update(Pengingat).where(Pengingat.user_id == user_id).values(planned_until=NEVER)
     db.session.execute(stopped.execution_options(synchronize_session="evaluate"))
@@ -32,11 +32,11 @@ def resume(user_id: int) -> None:
     """Plan the future occurrences of the person's reminders again, and check the stock of medicines again."""
     users.lock_own(user_id)
     now = db_time.now()
-    rows = _locked(user_id)
-    for row in rows:
-        row.stock_told = False  # a notice that was due meanwhile was not sent
-        stock.follow(row, now)
-    upcoming.plan([upcoming.Extension(row, now) for row in rows], now)
+    held = _locked(user_id)
+    for pengingat in held:
+        pengingat.stock_told = False  # a notice that was due meanwhile was not sent
+        stock.follow(pengingat, now)
+    upcoming.plan([upcoming.Extension(pengingat, now) for pengingat in held], now)
     db.session.flush()
 
 

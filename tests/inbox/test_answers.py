@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.notifications.models import Delivery, DeliveryState, Receipt
 from app.notifications.senders.models import PhoneNumber
-from app.pengingat.ledger import statements, tokens
+from app.pengingat.ledger import rows, tokens
 from app.pengingat.models import Occurrence, Pengingat
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
@@ -101,7 +101,7 @@ def test_snooze_minutes_outside_the_range_are_refused(phone: Phone, sent: Sent, 
 
 def test_a_snooze_over_the_maximum_count_is_refused(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Metformin")
-    read(row).snoozes = statements.MAX_SNOOZES
+    read(row).snoozes = rows.MAX_SNOOZES
     db.session.commit()
     assert phone.write("TUNDA 5").text == "Pengingat ini tidak dapat ditunda lagi."
 

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from app.caregivers import service as caregivers
 from app.core.database.session import db, unit_of_work
+from app.core.lib import local_time
 from app.identity.models import RoleName
 from app.notifications.models import Delivery
 from app.pengingat import service
@@ -18,6 +19,10 @@ from tests.notifications.deliveries import words_of
 
 #: Start of the test clock: a Monday, 08:00 in Jakarta.
 NOW = datetime(2026, 3, 2, 1, 0, tzinfo=UTC)
+
+
+#: The helpers below show rows up to this time from now, so that the lists of the tests stay short.
+SHOWN = timedelta(hours=36)
 
 
 class Time:
@@ -44,22 +49,23 @@ def allow(siti_id: int, caregiver: int, *scopes: str) -> None:
 
 def texts() -> list[str]:
     """Return the texts of pending messages in alphabetical order."""
-    rows = db.session.scalars(sa.select(Delivery).filter_by(channel="messaging", state="pending"))
+    query = sa.select(Delivery).filter_by(channel="messaging", state="pending")
+    rows = db.session.scalars(query.where(Delivery.due_at <= local_time.now() + SHOWN))
     return sorted(words_of(row).get("text", "") for row in rows)
 
 
 def waiting(channel: str = "messaging", state: str = "pending") -> list[str]:
     """Return the due times of outbox rows with this channel and state, as `dd HH:MM` in UTC."""
-    rows = db.session.scalars(
-        sa.select(Delivery.due_at).filter_by(channel=channel, state=state).order_by(Delivery.due_at)
-    )
+    query = sa.select(Delivery.due_at).filter_by(channel=channel, state=state).order_by(Delivery.due_at)
+    rows = db.session.scalars(query.where(Delivery.due_at <= local_time.now() + SHOWN))
     return [f"{due.astimezone(UTC):%d %H:%M}" for due in rows]
 
 
-def ledger() -> list[str]:
-    """Return all occurrences as `dd HH:MM slot state` in UTC, in order of their due times."""
+def ledger(within: timedelta = SHOWN) -> list[str]:
+    """Return the occurrences until this time from now as `dd HH:MM slot state` in UTC, in order of their due times."""
+    query = sa.select(Occurrence).where(Occurrence.due_at <= local_time.now() + within)
     rows = db.session.scalars(
-        sa.select(Occurrence).order_by(Occurrence.due_at, Occurrence.slot).execution_options(populate_existing=True)
+        query.order_by(Occurrence.due_at, Occurrence.slot).execution_options(populate_existing=True)
     )
     return [f"{row.due_at.astimezone(UTC):%d %H:%M} {row.slot} {row.state}" for row in rows]
 

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.notifications.models import Delivery
 from tests.helpers.client import Client, assert_error
-from tests.pengingat.ledgers import Time, ledger, settle, texts, waiting
+from tests.pengingat.ledgers import Time, ledger, texts, waiting
 
 
 def medicine(obat: dict[str, Any], minutes: Any, *jam: str) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def test_a_changed_interval_moves_the_queued_second_messages(
 ) -> None:
     created = siti.post("/pengingat/obat", medicine(obat, before)).json
     siti.put(f"/pengingat/{created['id']}", {"details": {**created["details"], "ingatkan_ulang_menit": after}})
-    dues = (moment.now.replace(day=day, hour=12) for day in (2, 3))
+    dues = (moment.now.replace(day=day, hour=12) for day in (2, 3, 4))
     expected = [due + timedelta(minutes=minutes) for due in dues for minutes in (0, after)]
     rows = sa.select(Delivery.due_at, Delivery.next_try_at).filter_by(channel="messaging", state="pending")
     assert [tuple(row) for row in db.session.execute(rows.order_by(Delivery.due_at))] == [(at, at) for at in expected]
@@ -80,22 +80,6 @@ def test_the_second_message_follows_the_end_of_a_snooze(siti: Client, moment: Ti
     moment.move(hours=11, minutes=5)
     siti.post(f"/pengingat/{created['id']}/konfirmasi", {"status": "snooze", "minutes": 15})
     assert waiting()[:2] == ["02 12:20", "02 12:40"]
-
-
-def test_resetting_is_done_restores_the_second_message_until_it_expires(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
-    path = f"/pengingat/{siti.post('/pengingat/obat', medicine(obat, 30)).json['id']}"
-    moment.move(hours=11, minutes=5)
-    settle("sent", Delivery.due_at <= moment.now)
-    siti.put(path, {"is_done": True})
-    assert waiting() == ["03 12:00", "03 12:30"]
-    siti.put(path, {"is_done": False})
-    assert waiting() == waiting("push_fan_out") == ["02 12:30", "03 12:00", "03 12:30"]
-    moment.move(hours=1, minutes=25)  # the second message, due at 12:30, has expired
-    siti.put(path, {"is_done": True})
-    siti.put(path, {"is_done": False})
-    assert waiting() == ["03 12:00", "03 12:30"]
 
 
 @pytest.mark.parametrize("minutes", [9, 61, 10.5, "lama", True])

@@ -7,7 +7,6 @@ from typing import Any
 from app.pengingat import jobs
 from tests.helpers.client import Client
 from tests.pengingat.ledgers import Time, ledger, waiting
-from tests.pengingat.stock import left, make
 
 
 def test_marking_done_before_the_first_dose_cancels_only_its_message(
@@ -59,7 +58,7 @@ def test_rescheduling_a_done_visit_resets_is_done(siti: Client, moment: Time, ko
     assert waiting() == ["02 04:00", "03 03:00"]
 
 
-def test_marking_done_within_an_hour_before_a_dose_cancels_only_its_message(
+def test_marking_done_within_an_hour_before_a_dose_answers_the_last_due_dose(
     siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
     path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
@@ -67,10 +66,9 @@ def test_marking_done_within_an_hour_before_a_dose_cancels_only_its_message(
     jobs.top_up()
     done = siti.put(path, {"is_done": True}).json
     assert done["is_done"] is True
-    assert waiting() == ["02 12:00", "03 12:00", "04 00:00"]
-    moment.move(hours=12, minutes=29)
-    assert siti.get(path).json["is_done"] is True
-    moment.move(minutes=1)
+    assert ledger()[:2] == ["02 12:00 1 done", "03 00:00 0 pending"]
+    assert "03 00:00" in waiting()
+    moment.move(minutes=30)
     assert siti.get(path).json["is_done"] is False
 
 
@@ -84,21 +82,6 @@ def test_marking_done_over_an_hour_before_a_dose_keeps_its_message(
     assert "03 00:00" in waiting()
     moment.move(hours=1, minutes=5)
     assert siti.get(path).json["is_done"] is False
-
-
-def test_marking_done_again_shortly_before_the_next_dose_answers_that_dose(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
-    path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
-    moment.move(hours=11, minutes=5)
-    siti.put(path, {"is_done": True})  # answers the dose of 19:00
-    moment.move(hours=11, minutes=30)
-    for _ in range(2):
-        siti.put(path, {"is_done": True})  # answers the dose of 07:00
-        assert "03 00:00" not in waiting()
-        assert "03 12:00" in waiting()
-    moment.move(hours=1)
-    assert siti.get(path).json["is_done"] is True
 
 
 def test_an_update_with_unchanged_is_done_before_a_dose_keeps_its_message(
@@ -120,15 +103,3 @@ def test_resetting_is_done_shortly_before_a_dose_queues_its_message_again(
     siti.put(path, {"is_done": True})
     siti.put(path, {"is_done": False})
     assert "03 00:00" in waiting()
-
-
-def test_resetting_is_done_shortly_before_a_dose_reopens_the_previous_dose(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
-    path = make(siti, obat, 10)
-    moment.move(hours=11, minutes=5)
-    siti.put(path, {"is_done": True})
-    moment.move(hours=11, minutes=25)  # 06:30 in Jakarta, half an hour before the next dose
-    assert siti.put(path, {"is_done": False}).json["is_done"] is False
-    assert ledger()[:2] == ["02 12:00 1 pending", "03 00:00 0 pending"]
-    assert left(siti, path) == 10

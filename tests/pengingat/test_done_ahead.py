@@ -100,24 +100,13 @@ def test_skipping_the_current_dose_keeps_a_dose_done_in_advance(siti: Client, mo
     assert is_done(siti, path)
 
 
-def test_resetting_is_done_applies_to_a_nearer_dose_done_in_advance(siti: Client, moment: Time, path: str) -> None:
+def test_resetting_is_done_applies_to_the_last_due_dose(siti: Client, moment: Time, path: str) -> None:
     siti.put(path, {"is_done": True})
     say(siti, path, "done", NEXT)
     moment.move(minutes=15)
     assert siti.put(path, {"is_done": False}).json["is_done"] is False
-    assert ledger()[:2] == ["02 12:00 0 done", "02 12:40 1 pending"]
-    assert "02 12:40" in waiting()
-
-
-def test_a_new_schedule_ignores_a_dose_done_in_advance_in_the_old_schedule(
-    siti: Client, moment: Time, path: str, obat: dict[str, Any]
-) -> None:
-    say(siti, path, "done", NEXT)
-    siti.put(path, {"details": at(obat, "12:20", "15:00", "20:00")["details"]})
-    moment.move(minutes=10)
-    say(siti, path, "skipped", "2026-03-02T12:20:00Z")
-    moment.move(minutes=20)
-    assert not is_done(siti, path)
+    assert ledger()[:2] == ["02 12:00 0 pending", "02 12:40 1 done"]
+    assert "02 12:40" not in waiting()
 
 
 def test_a_dose_done_in_advance_reduces_the_stock_once(siti: Client, moment: Time, path: str) -> None:

@@ -51,7 +51,7 @@ def test_the_day_of_an_occurrence_is_in_the_time_zone_of_the_reminder(
 ) -> None:
     siti.post("/pengingat/obat", {**obat, "timezone": "Pacific/Kiritimati"})  # the offset of this zone is UTC+14
     days = db.session.scalars(sa.select(Occurrence.day).order_by(Occurrence.due_at)).all()
-    assert days == [date(2026, 3, 3), date(2026, 3, 3), date(2026, 3, 4)]
+    assert days == [date(2026, 3, day) for day in (3, 3, 4, 4, 5)]
 
 
 def test_an_occurrence_without_an_answer_is_missed_after_one_hour(
@@ -60,10 +60,10 @@ def test_an_occurrence_without_an_answer_is_missed_after_one_hour(
     siti.post("/pengingat/obat", obat)
     moment.move(hours=11, minutes=59)
     jobs.miss_overdue()
-    assert ledger() == states("pending", *COMING)
+    assert ledger()[:3] == states("pending", *COMING)
     moment.move(minutes=1)
     jobs.miss_overdue()
-    assert ledger() == [*states("missed", COMING[0]), *states("pending", *COMING[1:])]
+    assert ledger()[:3] == [*states("missed", COMING[0]), *states("pending", *COMING[1:])]
 
 
 @pytest.mark.parametrize(
@@ -171,9 +171,9 @@ def test_a_new_title_changes_only_future_occurrences(siti: Client, moment: Time,
     created = siti.post("/pengingat/obat", obat).json
     moment.move(hours=11, minutes=5)
     siti.put(f"/pengingat/{created['id']}", {"judul": "Gula darah"})
-    assert ledger()[:4] == states("pending", *COMING)
+    assert ledger()[:3] == states("pending", *COMING)
     titles = db.session.scalars(sa.select(Occurrence.judul).order_by(Occurrence.due_at)).all()
-    assert titles == ["Obat diabetes", "Gula darah", "Gula darah"]
+    assert titles == ["Obat diabetes", *["Gula darah"] * 4]
 
 
 def test_deleting_a_reminder_keeps_its_past_occurrences_in_the_ledger(
@@ -183,7 +183,7 @@ def test_deleting_a_reminder_keeps_its_past_occurrences_in_the_ledger(
     moment.move(hours=12)
     jobs.miss_overdue()
     siti.delete(f"/pengingat/{created['id']}")
-    assert ledger() == [*states("missed", COMING[0]), *states("void", *COMING[1:])]
+    assert ledger()[:3] == [*states("missed", COMING[0]), *states("void", *COMING[1:])]
     assert db.session.scalars(sa.select(Occurrence.reminder_id).distinct()).all() == [None]
 
 
@@ -209,7 +209,7 @@ def test_is_done_days_before_a_weekly_session_marks_the_next_session_done(siti: 
     created = siti.post("/pengingat/", {**sent, "details": details}).json
     assert ledger() == []
     siti.put(f"/pengingat/{created['id']}", {"is_done": True})
-    assert ledger() == ["08 02:00 0 done"]
+    assert ledger(timedelta(days=7)) == ["08 02:00 0 done"]
     for _ in range(14):
         moment.move(hours=12)
         jobs.top_up()

@@ -57,13 +57,15 @@ class TestAnswerReminder:
         assert_error(metformin.say("done"), 404, "not_found")
         assert ledger()[0] == "02 12:00 1 pending"
 
-    def test_an_answer_to_an_unknown_occurrence_is_404(self, metformin: Reminder) -> None:
+    def test_an_answer_to_an_unknown_occurrence_is_404(self, metformin: Reminder, moment: Time) -> None:
+        moment.move(hours=11)
         for named in ({"due_at": "2026-03-02T12:00:01Z"}, {"due_at": "2026-03-02T12:00:00Z", "slot": "0"}):
             assert_error(metformin.say("done", **named), 404, "not_found")
 
     def test_an_occurrence_removed_by_an_edit_cannot_be_answered(
-        self, metformin: Reminder, obat: dict[str, Any]
+        self, metformin: Reminder, moment: Time, obat: dict[str, Any]
     ) -> None:
+        moment.move(hours=10, minutes=30)
         details = {**obat["details"], "frekuensi": 1, "jadwal": [{"jam": "05:00", "jumlah": 2, "satuan": "tablet"}]}
         metformin.client.put(f"/pengingat/{metformin.id}", {"details": details})
         assert_error(metformin.say("done", due_at="2026-03-02T12:00:00Z"), 409, "already_closed")

@@ -100,7 +100,7 @@ def test_an_empty_stock_stays_at_0_and_does_not_stop_reminders(
     assert left(siti, path) == 0
     answer(siti, path, "skipped")
     assert left(siti, path) == 0.25
-    assert ledger()[-1] == "03 12:00 1 pending"
+    assert ledger()[-1] == "04 00:00 0 pending"
 
 
 def test_repeated_deductions_of_tenths_have_no_rounding_error(siti: Client, moment: Time, obat: dict[str, Any]) -> None:

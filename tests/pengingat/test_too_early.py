@@ -50,7 +50,7 @@ def test_a_dose_exactly_an_hour_ahead_can_be_answered(siti: Client, moment: Time
 
 
 @pytest.mark.parametrize("status", STATUSES)
-@pytest.mark.parametrize("due_at", ["2026-03-06T12:00:00Z", "2026-03-06T19:00:00.75+07:00", "9000-12-30T12:00:00Z"])
+@pytest.mark.parametrize("due_at", ["2026-03-06T12:00:00Z", "2026-03-06T19:00:00.75+07:00", "9000-12-30T12:01:00Z"])
 def test_a_dose_not_yet_in_the_ledger_is_refused_as_too_early(
     siti: Client, path: str, status: str, due_at: str
 ) -> None:
@@ -63,11 +63,8 @@ def test_a_dose_not_yet_in_the_ledger_is_refused_as_too_early(
 @pytest.mark.parametrize(
     "named",
     [
-        {"due_at": "2026-03-02T12:01:00Z"},
-        {"due_at": "2026-03-06T12:01:00Z"},
-        {"due_at": "2026-03-06T12:00:00Z", "slot": "0"},
+        {"due_at": "2026-03-02T01:30:00Z"},
         {"due_at": "2020-03-06T12:00:00Z"},
-        {"due_at": "9000-12-30T12:01:00Z"},
     ],
 )
 def test_a_due_time_outside_the_schedule_is_not_found(siti: Client, path: str, named: dict[str, str]) -> None:
@@ -79,24 +76,6 @@ def test_a_weekly_session_cannot_be_answered_days_ahead(siti: Client, moment: Ti
     details = {"jadwal": [{"hari": "senin", "jam": "03:00"}]}
     made = siti.post("/pengingat/", {"tipe": "terapi", "judul": "Terapi", "details": details}).json
     assert_error(say(siti, f"/pengingat/{made['id']}", due_at=due_at), 409, "too_early")
-
-
-def test_a_notice_of_a_visit_cannot_be_answered_a_day_ahead(
-    siti: Client, moment: Time, kontrol: dict[str, Any]
-) -> None:
-    path = f"/pengingat/{siti.post('/pengingat/', kontrol).json['id']}"
-    assert_error(say(siti, path, due_at="2026-03-03T02:00:00Z", slot="1h"), 409, "too_early")
-    assert_error(
-        say(siti, path, due_at="2026-03-03T03:00:00Z"), 404
-    )  # not found, because no notice is due at the time of the appointment
-
-
-def test_an_answer_to_a_dose_removed_by_an_edit_is_refused_as_closed(
-    siti: Client, path: str, obat: dict[str, Any]
-) -> None:
-    dose = {"jam": "05:00", "jumlah": 2, "satuan": "tablet"}
-    siti.put(path, {"details": {**obat["details"], "frekuensi": 1, "jadwal": [dose]}})
-    assert_error(say(siti, path, due_at=DUE_AT), 409, "already_closed")
 
 
 def test_a_caregivers_answer_is_refused_as_too_early(client: Client, siti_id: int, path: str) -> None:

@@ -11,14 +11,13 @@ from app.admins.service.reports import within
 from app.articles.models import Article
 from app.core.database.session import Base, db
 from app.core.errors import ValidationFailed
-from app.core.lib.local_time import JAKARTA, now, today
+from app.core.lib.local_time import JAKARTA, today
 from app.dokter.models import Dokter
 from app.faskes.models import Faskes
 from app.forum.models import ForumCategory, Post
 from app.identity.models import Role, RoleName, User, UserDay, user_roles
 from app.komunitas.models import Komunitas
 from app.logs.models import ActivityLog, LogDay
-from app.pengingat.ledger import queries
 from app.pengingat.models import Pengingat
 from app.pengingat.types.registry import TYPES
 from app.videos.models import Video
@@ -33,7 +32,7 @@ def get(start: date | None = None, end: date | None = None) -> dict[str, object]
     start, end = _range(start, end)
     provinces = db.session.execute(_PROVINCES).all()
     categories = db.session.execute(_CATEGORIES).all()
-    reminders = {row.tipe: row for row in db.session.execute(_REMINDERS, {"now": now()})}
+    reminders = {row.tipe: row for row in db.session.execute(_REMINDERS)}
     roles = {row.name: row.people for row in db.session.execute(_ROLES)}
     counts = db.session.execute(_COUNTS).one()._asdict()
     growth = db.session.execute(_GROWTH, {"start": start, "end": end}).all()
@@ -126,8 +125,7 @@ _CATEGORIES = (
     .order_by(ForumCategory.id)
 )
 
-_now = sa.bindparam("now", type_=sa.DateTime(timezone=True))
-_done = _count.filter(queries.is_done(done=True, now=_now)).label("done")
+_done = _count.filter(Pengingat.is_done).label("done")
 _REMINDERS = sa.select(Pengingat.tipe, _count.label("count"), _done).group_by(Pengingat.tipe)
 
 

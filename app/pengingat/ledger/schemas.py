@@ -184,7 +184,7 @@ class DoseOfDay(Schema):
         metadata={
             **STATE,
             "example": "pending",
-            "description": "State of the occurrence. pending if it is more than 36 hours ahead, never void",
+            "description": "State of the occurrence. Never void",
         },
     )
     late = fields.Boolean(metadata={"description": "Done after it had been missed"})

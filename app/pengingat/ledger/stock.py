@@ -12,8 +12,7 @@ from decimal import Decimal
 from app.core.errors import Conflict, ValidationFailed
 from app.notifications import outbox
 from app.notifications.models import About, Channel
-from app.pengingat.ledger.statements import Row
-from app.pengingat.models import OccurrenceState, Pengingat
+from app.pengingat.models import Occurrence, OccurrenceState, Pengingat
 from app.pengingat.timetable.schedule import DAY, moment_of
 from app.pengingat.types.base import Details
 from app.pengingat.types.obat import MAX_STOCK, Obat, doses_on, exact
@@ -46,7 +45,7 @@ def add(pengingat: Pengingat, amount: float, now: datetime) -> None:
     follow(pengingat, now)
 
 
-def take(pengingat: Pengingat, row: Row, state: OccurrenceState, now: datetime) -> float | None:
+def take(pengingat: Pengingat, row: Occurrence, state: OccurrenceState, now: datetime) -> float | None:
     """Subtract the dose of this row if `state` is `DONE`. Otherwise add back the amount subtracted for the row.
 
     Return the new `stock_deducted` of the row.

@@ -12,13 +12,13 @@ from datetime import datetime, timedelta
 from app.core.database.session import db
 from app.notifications import outbox
 from app.notifications.models import About, Channel
-from app.pengingat.ledger import statements, tokens
+from app.pengingat.ledger import rows, tokens
 from app.pengingat.models import LATE, Occurrence, OccurrenceState, Pengingat
 from app.pengingat.timetable.schedule import DAY, NEVER, Due
 from app.pengingat.types.registry import TYPES
 
 #: Time ahead for which occurrences are planned.
-HORIZON = timedelta(hours=36)
+HORIZON = timedelta(hours=60)
 
 #: Suffix of the dedupe key of a repeated message.
 AGAIN = ":again"
@@ -40,7 +40,7 @@ class Extension:
 
 
 def plan(extensions: Sequence[Extension], now: datetime) -> None:
-    """Insert the occurrences of the next 36 hours into the ledger, and their messages into the outbox.
+    """Insert the occurrences of the next 60 hours into the ledger, and their messages into the outbox.
 
     Answered occurrences get no message. The caller must lock the reminders first, so that nobody changes them at the
     same time.
@@ -50,7 +50,7 @@ def plan(extensions: Sequence[Extension], now: datetime) -> None:
         for extension in extensions
         for due in _dues(extension.pengingat, extension.after, now)
     }
-    recorded = statements.record([entry(extension.pengingat, due) for extension, due in planned.values()])
+    recorded = rows.record([entry(extension.pengingat, due) for extension, due in planned.values()])
     drafts: list[outbox.NewDelivery] = []
     for row in recorded:
         if row.state == OccurrenceState.PENDING and row.reminder_id is not None:
@@ -59,33 +59,39 @@ def plan(extensions: Sequence[Extension], now: datetime) -> None:
     outbox.add_all(drafts)
 
 
-def follow_places(pengingat: Pengingat, now: datetime) -> None:
-    """Give the rows of unchanged times the slots of the new schedule, after an edit.
+def follow_edit(pengingat: Pengingat, now: datetime) -> None:
+    """Void the coming times that the changed schedule lacks. Give rows of unchanged times the slots of the schedule.
 
     The slot of a dose or a session is only its place in a list. Without this, a due dose would get the amount of
     another dose, and a dose that was taken early would get a second row.
     """
-    if not pengingat.type.has_numbered_slots:
-        return
-    rows = [row for row in statements.list_since(pengingat.id, now - DAY) if row.tipe == pengingat.tipe]
-    for moment in {row.due_at for row in rows}:
-        same = [row for row in rows if row.due_at == moment]
-        slots = {due.slot for due in pengingat.schedule.dues(moment - timedelta(seconds=1), moment)}
-        moved = (row for row in same if row.slot not in slots)
-        for row, slot in zip(moved, sorted(slots - {row.slot for row in same}), strict=False):
-            row.slot = slot
+    since = now - DAY
+    found = rows.lock_since(pengingat.id, since)
+    until = max((row.due_at for row in found), default=now)
+    planned = {(due.at, due.slot) for due in pengingat.schedule.dues(since, until)}
+    free = sorted(planned - {(row.due_at, row.slot) for row in found})
+    left = [row for row in found if (row.due_at, row.slot) not in planned]
+    if pengingat.type.has_numbered_slots:
+        for row in sorted(left, key=lambda row: row.state == OccurrenceState.VOID):
+            if row.tipe == pengingat.tipe and (place := next((each for each in free if each[0] == row.due_at), None)):
+                free.remove(place)
+                left.remove(row)
+                row.slot = place[1]
+    for row in left:
+        if row.due_at > now and row.state == OccurrenceState.PENDING:
+            row.state = OccurrenceState.VOID
     db.session.flush()
 
 
 def _dues(pengingat: Pengingat, after: datetime, now: datetime) -> list[Due]:
-    """Return the due times after `after`, up to 36 hours from now. Set `planned_until` of the reminder."""
+    """Return the due times after `after`, up to 60 hours from now. Set `planned_until` of the reminder."""
     schedule, until = pengingat.schedule, now + HORIZON
-    pengingat.planned_until = NEVER if schedule.is_over(until) else until
-    return [due for due in schedule.dues(after, until) if not pengingat.counts_as_done(due.occurrence)]
+    pengingat.planned_until = NEVER if pengingat.is_finished or schedule.is_over(until) else until
+    return [] if pengingat.is_finished else schedule.dues(after, until)
 
 
-def entry(pengingat: Pengingat, due: Due) -> statements.NewOccurrence:
-    return statements.NewOccurrence(
+def entry(pengingat: Pengingat, due: Due) -> rows.NewOccurrence:
+    return rows.NewOccurrence(
         reminder_id=pengingat.id,
         user_id=pengingat.user_id,
         tipe=pengingat.tipe,
@@ -98,12 +104,12 @@ def entry(pengingat: Pengingat, due: Due) -> statements.NewOccurrence:
     )
 
 
-def due_of(row: Occurrence | statements.Row) -> Due:
+def due_of(row: Occurrence) -> Due:
     """Convert a row to a `Due`. For a notice before an appointment, `Due.occurrence` is the time of the appointment."""
     return Due(row.due_at, row.due_at + TYPES[row.tipe].lead(row.slot), row.slot)
 
 
-def deliveries(pengingat: Pengingat, due: Due, row: Occurrence | statements.Row) -> Iterator[outbox.NewDelivery]:
+def deliveries(pengingat: Pengingat, due: Due, row: Occurrence) -> Iterator[outbox.NewDelivery]:
     """Yield the messages of an occurrence, and the repeats of these messages.
 
     The first messages are due at the due time of the occurrence, or at the end of its snooze.

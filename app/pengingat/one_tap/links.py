@@ -21,11 +21,10 @@ from app.core.lib.local_time import JAKARTA
 from app.identity import dependents, erasure
 from app.identity.models import User
 from app.notifications.models import DeliveryState, deliveries
-from app.pengingat.ledger import answers, statements
+from app.pengingat.ledger import answers, rows
 from app.pengingat.ledger.schemas import LinkAnswer, QuickAnswer
-from app.pengingat.ledger.statements import Row
 from app.pengingat.ledger.tokens import hash_of, link_token_of
-from app.pengingat.models import AnsweredVia, Pengingat, occurrences
+from app.pengingat.models import AnsweredVia, Occurrence, Pengingat, occurrences
 
 #: Time after the due time at which a link expires.
 LIFETIME = timedelta(hours=24)
@@ -63,7 +62,7 @@ _is_dependent = (
 #: Query with subqueries instead of joins. With joins, PostgreSQL expects many rows and would scan both tables.
 _asked = (
     sa.select(
-        *statements.COLUMNS,
+        Occurrence,
         (_rows.link_hash.is_not_distinct_from(_hashes[1])).label("is_push"),
         sa.select(Pengingat.timezone).where(Pengingat.id == _rows.reminder_id).scalar_subquery(),
         _is_dependent.scalar_subquery(),
@@ -71,6 +70,7 @@ _asked = (
     )
     .where(sa.or_(*(_rows.link_hash == each for each in _hashes), _rows.shared_links.contains(array([_hashes[0]]))))
     .order_by(_rows.due_at, _rows.id)
+    .options(rows.WITH_NEXT)
 )
 
 
@@ -78,7 +78,7 @@ _asked = (
 class AnswerTargets:
     """Occurrences that one answer applies to, for example all occurrences of a link's token."""
 
-    occurrences: Sequence[Row]
+    occurrences: Sequence[Occurrence]
     zone: ZoneInfo
     via: AnsweredVia
     #: Name of the dependent if a caregiver answered by message, else empty.
@@ -100,13 +100,13 @@ def get_targets(token: str) -> AnswerTargets:
 def read(by_link: str, by_push: str) -> tuple[AnswerTargets, datetime]:
     """Return the occurrences of a token, and the database's time. Raise `NotFound` if there are none."""
     found = db.session.execute(_asked, {"by_link": by_link, "by_push": by_push}).all()
-    rows = [row for row in found if row[-2] is not None]
-    if not rows:
+    held = [row for row in found if row[-2] is not None]
+    if not held:
         raise NotFound(NOT_FOUND)
-    *_, is_push, _, is_dependent, now = rows[0]
+    _, is_push, _, is_dependent, now = held[0]
     via = AnsweredVia.CAREGIVER if is_dependent else AnsweredVia.PUSH if is_push else AnsweredVia.LINK
-    zone = next((ZoneInfo(zone) for *_, zone, _, _ in rows if zone), JAKARTA)
-    return AnswerTargets([Row(*values) for *values, _, _, _, _ in rows], zone, via), now
+    zone = next((ZoneInfo(zone) for *_, zone, _, _ in held if zone), JAKARTA)
+    return AnswerTargets([row for row, *_ in held], zone, via), now
 
 
 def answer(token: str, data: QuickAnswer) -> LinkAnswer:

@@ -22,11 +22,10 @@ from app.core.lib.local_time import JAKARTA
 from app.identity import dependents
 from app.identity.models import User
 from app.notifications.models import Channel, DeliveryState, Receipt, deliveries
-from app.pengingat.ledger import answers, statements
+from app.pengingat.ledger import answers, rows
 from app.pengingat.ledger.answers import AlreadyClosed
 from app.pengingat.ledger.schemas import QuickAnswer
-from app.pengingat.ledger.statements import Row
-from app.pengingat.models import AnsweredVia, OccurrenceState, Pengingat, occurrences
+from app.pengingat.models import AnsweredVia, Occurrence, OccurrenceState, Pengingat, occurrences
 from app.pengingat.one_tap import links
 from app.pengingat.one_tap.links import LIFETIME, AnswerTargets
 from app.pengingat.types.registry import TYPES
@@ -55,7 +54,7 @@ _is_theirs = sa.and_(
     sa.or_(_person.guardian_id.is_(None), _person.erasure_due_at.is_(None)),  # skip dependents who will be erased
 )
 _whom = sa.case((_person.id != _of_user, _person.nama_ktp)).label("whom")
-_time = (*statements.COLUMNS, Pengingat.timezone, Pengingat.details, _whom)
+_time = (*_rows, rows.NEXT_AT.label("next_at"), Pengingat.timezone.label("zone"), Pengingat.details, _whom)
 _delivery = (
     _sent_at.label("sent_at"),
     _of.due_at.label("left_at"),
@@ -125,7 +124,7 @@ class NoSuchNumber(NotFound):
 class RemindedTime:
     """One occurrence of a reminder, and the names that the person may use for the reminder."""
 
-    row: Row
+    row: Occurrence
     zone: ZoneInfo
     names: tuple[str, ...]
     #: Name of the dependent. Empty if the reminder belongs to the person who writes the answer.
@@ -240,7 +239,7 @@ def answer(times: Sequence[RemindedTime], data: QuickAnswer) -> AnswerTargets:
     """
     if not times:
         raise NothingAsked
-    return _for_each_person(times, lambda rows, via: answers.answer_all(rows, data, via))
+    return _for_each_person(times, lambda asked, via: answers.answer_all(asked, data, via))
 
 
 def undo(times: Sequence[RemindedTime]) -> AnswerTargets:
@@ -265,7 +264,7 @@ def answer_button(user_id: int, token: str, data: QuickAnswer) -> AnswerTargets:
 
 
 def _for_each_person(
-    times: Sequence[RemindedTime], record: Callable[[list[Row], AnsweredVia], Sequence[Row]]
+    times: Sequence[RemindedTime], record: Callable[[list[Occurrence], AnsweredVia], Sequence[Occurrence]]
 ) -> AnswerTargets:
     """Record an answer for each owner of the occurrences, because a caregiver may answer for several people at once.
 
@@ -274,18 +273,18 @@ def _for_each_person(
     people: dict[int, list[RemindedTime]] = {}
     for time in times:
         people.setdefault(time.row.user_id, []).append(time)
-    rows: list[Row] = []
+    recorded: list[Occurrence] = []
     refusals: list[Conflict] = []
     for each in people.values():
         try:
             with db.session.begin_nested() if len(people) > 1 else nullcontext():
-                rows += record([time.row for time in each], each[0].via)
+                recorded += record([time.row for time in each], each[0].via)
         except Conflict as refusal:
             refusals.append(refusal)
-    if not rows:
+    if not recorded:
         raise refusals[0]
-    names = {people[row.user_id][0].whom for row in rows}
-    return AnswerTargets(rows, times[0].zone, times[0].via, names.pop() if len(names) == 1 else "")
+    names = {people[row.user_id][0].whom for row in recorded}
+    return AnswerTargets(recorded, times[0].zone, times[0].via, names.pop() if len(names) == 1 else "")
 
 
 def _conversation(
@@ -309,7 +308,7 @@ def _conversation(
         numbered=message.times if len(message.times) > 1 else (),
         others=tuple(tuple(group) for group in groups if group),
         undoable=_undoable(others or [message], newer, aside, now),
-        waiting=_waiting([*meant, *(time for group in groups for time in group)]),
+        waiting=_waiting([*meant, *(time for group in groups for time in group)], now),
     )
 
 
@@ -376,11 +375,13 @@ def _undoable(
     return tuple({time.row.id: time for time in times if time.row.answered_at == last}.values())
 
 
-def _waiting(times: Sequence[RemindedTime]) -> frozenset[int]:
+def _waiting(times: Sequence[RemindedTime], now: datetime) -> frozenset[int]:
     """Return the ids of pending occurrences, and of missed occurrences that are not too late to answer."""
-    missed = [time.row.id for time in times if time.row.state == OccurrenceState.MISSED]
-    closed = statements.too_late(missed) if missed else set()
-    return frozenset({time.row.id for time in times if _is_pending(time)} | (set(missed) - closed))
+    return frozenset(time.row.id for time in times if _is_pending(time) or _is_late_but_open(time, now))
+
+
+def _is_late_but_open(time: RemindedTime, now: datetime) -> bool:
+    return time.row.state == OccurrenceState.MISSED and not rows.is_too_late(time.row, now)
 
 
 def _is_answered(time: RemindedTime) -> bool:
@@ -402,11 +403,11 @@ def _messages(user_id: int, now: datetime, wrote_at: datetime) -> tuple[list[Sen
         "until": wrote_at + AHEAD,
         "undo_since": now - UNDO_BY_WORD,
     }
-    rows = db.session.execute(_read, values).all()
+    found = db.session.execute(_read, values).all()
     aside: list[RemindedTime] = []
     # All outbox rows that were sent as one message have the same claim token.
     messages: dict[object, list[tuple[RemindedTime, datetime, str | None]]] = {}
-    for *columns, sent_at, _, ref, delivery_id, claim_token in rows:
+    for *columns, sent_at, _, ref, delivery_id, claim_token in found:
         time = _time_of(columns)
         if sent_at is None:
             aside.append(time)
@@ -424,8 +425,8 @@ def _messages(user_id: int, now: datetime, wrote_at: datetime) -> tuple[list[Sen
 
 
 def _time_of(values: Sequence[Any]) -> RemindedTime:
-    *columns, zone, details, whom = values
-    row = Row(*columns)
+    *columns, next_at, zone, details, whom = values
+    row = Occurrence(**dict(zip(_rows.keys(), columns, strict=True)), next_at=next_at)
     name = TYPES[row.tipe].name_of(details or {})
     names = [*([row.judul] if len(row.judul.split()) > 1 else []), *([name] if isinstance(name, str) else [])]
     return RemindedTime(row, ZoneInfo(zone) if zone else JAKARTA, tuple(names), whom or "")

@@ -15,12 +15,13 @@ from flask import Response, redirect, request, url_for
 from marshmallow import ValidationError
 
 from app.core.errors import AppError, Gone
+from app.core.lib import local_time
 from app.core.lib.local_time import calendar_day, clock_time
 from app.core.settings import settings
 from app.core.web.small_pages import SmallPages, error_page, small_page
-from app.pengingat.ledger import statements
+from app.pengingat.ledger import rows
 from app.pengingat.ledger.schemas import QuickAnswerCreate
-from app.pengingat.models import OccurrenceState
+from app.pengingat.models import Occurrence, OccurrenceState
 from app.pengingat.one_tap import links
 from app.pengingat.one_tap.routes import limit_answers
 from app.pengingat.outgoing.texts import begun_large
@@ -91,9 +92,9 @@ def _page(token: str, status: int = HTTPStatus.OK, message: str | None = None) -
     except AppError as error:
         message = f"{links.EXPIRED} {LATEST}" if isinstance(error, Gone) else error.message
         return error_page(error.status, message, address=settings.frontend_url)
-    too_late = statements.too_late([row.id for row in asked.occurrences])
+    now = local_time.now()
     times = [
-        _Time(row, TOO_LATE if row.id in too_late else OccurrenceState(row.state), asked.zone)
+        _Time(row, TOO_LATE if rows.is_too_late(row, now) else OccurrenceState(row.state), asked.zone)
         for row in asked.occurrences
     ]
     states = {time.state for time in times}
@@ -111,7 +112,7 @@ def _page(token: str, status: int = HTTPStatus.OK, message: str | None = None) -
 class _Time:
     """Texts for one due time of a link. They do not name the person or the medicine."""
 
-    def __init__(self, row: statements.Row, state: str, zone: ZoneInfo) -> None:
+    def __init__(self, row: Occurrence, state: str, zone: ZoneInfo) -> None:
         self.state, self.kind, self.due_at = state, row.tipe, row.due_at.astimezone(zone)
         self.sentence, self.words = SAID[state], SAID_OF_ONE[state]
         if state == OccurrenceState.PENDING and row.snoozed_until is not None:

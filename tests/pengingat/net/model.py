@@ -279,7 +279,7 @@ class Ledger:
 
     def must_be_sent(self, time: Time, bell: Bell) -> bool:
         """Return whether the message must leave now, if the providers accept it."""
-        if not self.may_be_sent(time, bell) or time.is_blurred or bell.sent_at or bell.is_spent or bell.deaths > 1:
+        if not self.may_be_sent(time, bell) or time.is_blurred or bell.sent_at or bell.is_spent or bell.deaths:
             return False
         if bell.waits_until and self.now < bell.waits_until:
             return False
