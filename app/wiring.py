@@ -28,14 +28,12 @@ from app.inbox.handlers import InboundHandlers
 from app.logs import jobs as logs
 from app.notifications import jobs as notifications
 from app.notifications.broadcasts import fan_out as broadcasts
-from app.notifications.broadcasts import jobs as broadcast_jobs
 from app.notifications.broadcasts import presend_checks as broadcast_checks
 from app.notifications.broadcasts import service as broadcast_service
 from app.notifications.delivery import drain, failed_receipts, heartbeat, messaging, rendering
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.delivery.rendering import Renderer
 from app.notifications.models import SECURITY_NOTICE, Channel, InboundKind
-from app.notifications.senders import events as sender_events
 from app.notifications.senders import jobs as sender_jobs
 from app.notifications.senders import report as sender_report
 from app.notifications.senders import sender_status
@@ -74,8 +72,6 @@ PERIODIC = (
     Periodic(notifications.take_back, every_s=20),
     Periodic(sender_jobs.check, every_s=60),
     Periodic(heartbeat.beat, every_s=60, queue=URGENT),
-    Periodic(broadcast_jobs.keep_limits, every_s=60),
-    Periodic(broadcasts.delete_old_days, every_s=3600),
     Periodic(inbox.delete_old, every_s=3600),
     Periodic(privacy.delete_withdrawn, every_s=3600),
     Periodic(personal_data.make_waiting_exports, every_s=60),
@@ -116,7 +112,7 @@ ROUTING = drain.Routing(
         broadcasts.KIND: broadcast_checks.check_recipient,
         upcoming.KIND: presend_checks.check,
     },
-    throttles={URGENT: sender_status.may_send, BULK: broadcast_checks.take_slot},
+    throttles={URGENT: sender_status.may_claim, BULK: broadcast_checks.may_claim},
     on_recalled=missed.record_undelivered,
 )
 
@@ -126,7 +122,7 @@ INBOUND_HANDLERS = InboundHandlers(
     handlers={
         InboundKind.MESSAGE: conversation.handle,
         InboundKind.PREFERENCE: conversation.prefer,
-        **dict.fromkeys((InboundKind.DEVICE, InboundKind.QUALITY, InboundKind.ACCOUNT), sender_events.handle),
+        **dict.fromkeys((InboundKind.DEVICE, InboundKind.QUALITY, InboundKind.ACCOUNT), sender_jobs.ring),
     },
     failed_receipts=(failed_receipts.record, missed.record_failed_receipt),
 )

@@ -193,26 +193,10 @@ CREATE SEQUENCE blocks_id_seq
 
 ALTER SEQUENCE blocks_id_seq OWNED BY blocks.id;
 
-CREATE TABLE broadcast_days (
-    user_id bigint NOT NULL,
-    day date NOT NULL,
-    count integer NOT NULL
-);
-
-CREATE TABLE broadcast_pace (
+CREATE TABLE broadcast_pauses (
     id bigint NOT NULL,
-    next_at timestamp with time zone NOT NULL,
-    paused boolean DEFAULT false NOT NULL,
-    pause_reason text,
-    resumed_at timestamp with time zone,
-    budget integer
+    created_at timestamp with time zone DEFAULT now() NOT NULL
 );
-
-COMMENT ON COLUMN broadcast_pace.pause_reason IS 'why the service paused broadcasts automatically';
-
-COMMENT ON COLUMN broadcast_pace.resumed_at IS 'events before this time no longer cause an automatic pause';
-
-COMMENT ON COLUMN broadcast_pace.budget IS 'messages that may be sent until the next count, at most a minute later; null: unlimited';
 
 CREATE TABLE broadcasts (
     id bigint NOT NULL,
@@ -752,7 +736,6 @@ CREATE TABLE phone_numbers (
     phone text NOT NULL,
     last_inbound_at timestamp with time zone,
     refused_at timestamp with time zone,
-    probed_at timestamp with time zone,
     wrong_at timestamp with time zone,
     used_at timestamp with time zone
 );
@@ -762,8 +745,6 @@ COMMENT ON COLUMN phone_numbers.phone IS 'E.164';
 COMMENT ON COLUMN phone_numbers.last_inbound_at IS 'when the owner last wrote to the service';
 
 COMMENT ON COLUMN phone_numbers.refused_at IS 'since when the provider reports the number as unreachable; null: not reported, or reached since';
-
-COMMENT ON COLUMN phone_numbers.probed_at IS 'when the single trial message was sent to a number that counts as invalid';
 
 COMMENT ON COLUMN phone_numbers.wrong_at IS 'when its owner replied that the number does not belong to the addressed person';
 
@@ -990,13 +971,7 @@ CREATE TABLE senders (
     quality text,
     limit_24h integer,
     quota integer,
-    checked_at timestamp with time zone,
-    needs_trial boolean DEFAULT false NOT NULL,
-    trial_at timestamp with time zone,
-    held_since timestamp with time zone,
-    warmup_days smallint,
-    warmup_on date,
-    new_people integer DEFAULT 0 NOT NULL
+    checked_at timestamp with time zone
 );
 
 COMMENT ON COLUMN senders.number IS 'phone number id of WhatsApp, or MESSAGING_NUMBER of Fonnte; empty: the provider did not name it';
@@ -1012,18 +987,6 @@ COMMENT ON COLUMN senders.limit_24h IS 'different recipients allowed in 24 hours
 COMMENT ON COLUMN senders.quota IS 'prepaid messages that are left';
 
 COMMENT ON COLUMN senders.checked_at IS 'when the provider last reported the state';
-
-COMMENT ON COLUMN senders.needs_trial IS 'of a sender that is down: whether only an accepted message can show that it is up again';
-
-COMMENT ON COLUMN senders.trial_at IS 'when one message may be sent to test a sender that is down';
-
-COMMENT ON COLUMN senders.held_since IS 'since when a disconnected phone may hold accepted messages back';
-
-COMMENT ON COLUMN senders.warmup_days IS 'good days so far of a new number; null: not a new number';
-
-COMMENT ON COLUMN senders.warmup_on IS 'last date on which the new number wrote to new recipients';
-
-COMMENT ON COLUMN senders.new_people IS 'new recipients on the date in warmup_on';
 
 CREATE TABLE sessions (
     id uuid NOT NULL,
@@ -1219,11 +1182,8 @@ ALTER TABLE ONLY audit_entries
 ALTER TABLE ONLY blocks
     ADD CONSTRAINT pk_blocks PRIMARY KEY (id);
 
-ALTER TABLE ONLY broadcast_days
-    ADD CONSTRAINT pk_broadcast_days PRIMARY KEY (user_id, day);
-
-ALTER TABLE ONLY broadcast_pace
-    ADD CONSTRAINT pk_broadcast_pace PRIMARY KEY (id);
+ALTER TABLE ONLY broadcast_pauses
+    ADD CONSTRAINT pk_broadcast_pauses PRIMARY KEY (id);
 
 ALTER TABLE ONLY broadcasts
     ADD CONSTRAINT pk_broadcasts PRIMARY KEY (id);
@@ -1425,8 +1385,6 @@ CREATE INDEX ix_audit_entries_subject ON audit_entries USING btree (subject);
 
 CREATE INDEX ix_blocks_blocked_id ON blocks USING btree (blocked_id);
 
-CREATE INDEX ix_broadcast_days_day ON broadcast_days USING btree (day);
-
 CREATE INDEX ix_broadcasts_open ON broadcasts USING btree (starts_at) WHERE (state = 'open'::text);
 
 CREATE INDEX ix_caregiver_alerts_link_id ON caregiver_alerts USING btree (link_id, told_at);
@@ -1605,9 +1563,6 @@ ALTER TABLE ONLY blocks
 
 ALTER TABLE ONLY blocks
     ADD CONSTRAINT fk_blocks_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY broadcast_days
-    ADD CONSTRAINT fk_broadcast_days_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY caregiver_alerts
     ADD CONSTRAINT fk_caregiver_alerts_link_id FOREIGN KEY (link_id) REFERENCES caregiver_links(id) ON DELETE CASCADE;

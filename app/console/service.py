@@ -100,8 +100,4 @@ def _queues() -> list[QueueState]:
 
 
 def _broadcasts() -> dict[str, object]:
-    pace = broadcasts.pace()
-    return {
-        "paused": pace is not None and pace.paused,
-        "open": broadcasts.count(BroadcastState.OPEN),
-    }
+    return {"paused": broadcasts.is_paused(), "open": broadcasts.count(BroadcastState.OPEN)}

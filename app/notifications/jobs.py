@@ -16,11 +16,12 @@ from redis.exceptions import RedisError
 from app.core.database import db_time
 from app.core.database.session import db, unit_of_work
 from app.core.jobs.queue import BULK, QUEUES, URGENT, enqueue_once_now
+from app.notifications.broadcasts import presend_checks as broadcast_checks
 from app.notifications.delivery import drain as delivery_drain
 from app.notifications.delivery import recall
 from app.notifications.delivery.claims import put_back
 from app.notifications.delivery.settlements import expire
-from app.notifications.models import OPEN, Channel, broadcast_pace, deliveries
+from app.notifications.models import OPEN, Channel, deliveries
 from app.notifications.senders import sender_status
 
 logger = logging.getLogger(__name__)
@@ -71,15 +72,6 @@ def _due_for_s(queue: str, channel: str) -> sa.Extract:
 
 
 _due_for = sa.select(*(_due_for_s(*lane) for lane in _LANES))
-#: Condition under which no broadcast may be sent now: broadcasts are paused, the provider's limit is used up, or
-#: the rate limit allows no message yet.
-_bulk_waits = sa.exists().where(
-    sa.or_(
-        broadcast_pace.c.paused,
-        broadcast_pace.c.next_at > db_time.now_sql(),
-        broadcast_pace.c.budget <= 0,
-    )
-)
 
 
 def enqueue_due() -> None:
@@ -93,7 +85,7 @@ def enqueue_due() -> None:
         _enqueue(URGENT, on=URGENT)
         if max(urgent) >= LATE_S:
             _enqueue(URGENT, on=BULK)
-    if len(due) > len(urgent) and not db.session.scalar(sa.select(_bulk_waits)):
+    if len(due) > len(urgent) and broadcast_checks.may_send():
         _enqueue(BULK, on=BULK)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from datetime import date, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple, cast
 
@@ -261,35 +261,14 @@ class Broadcast(Base, Created):
     )
 
 
-class BroadcastPace(Base):
-    """The limits that all broadcasts share: the rate limit, the pause and the budget. The table has one row."""
+class BroadcastPause(Base, Created):
+    """The pause of all broadcasts. The table has one row while they are paused, and else none."""
 
-    __tablename__ = "broadcast_pace"
+    __tablename__ = "broadcast_pauses"
 
     id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    next_at: Mapped[datetime]
-    paused: Mapped[bool] = mapped_column(server_default=sa.false())
-    pause_reason: Mapped[str | None] = mapped_column(comment="why the service paused broadcasts automatically")
-    resumed_at: Mapped[datetime | None] = mapped_column(
-        comment="events before this time no longer cause an automatic pause"
-    )
-    budget: Mapped[int | None] = mapped_column(
-        sa.Integer, comment="messages that may be sent until the next count, at most a minute later; null: unlimited"
-    )
-
-
-class BroadcastDay(Base):
-    """The number of broadcasts that a person gets on one day. The day is in the person's time zone."""
-
-    __tablename__ = "broadcast_days"
-    __personal__ = Personal(of=("user_id",), export=Rows(), erase=Delete())
-
-    user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
-    day: Mapped[date] = mapped_column(primary_key=True, index=True)
-    count: Mapped[int] = mapped_column(sa.Integer)
 
 
 #: Tables, for statements that need no model objects.
 deliveries = cast(sa.Table, Delivery.__table__)
 inbound = cast(sa.Table, Inbound.__table__)
-broadcast_pace = cast(sa.Table, BroadcastPace.__table__)

@@ -9,7 +9,6 @@ CONTENTS: Mapping[str, str] = {
     "access_log": "Catatan siapa yang melihat data Anda",
     "activity_logs": "Catatan kegiatan Anda di aplikasi",
     "audit_entries": "Tindakan administrator oleh Anda, atau terhadap akun Anda",
-    "broadcast_days": "Jumlah pesan siaran untuk Anda setiap hari",
     "broadcasts": "Pesan siaran tentang utas yang Anda tulis",
     "caregiver_cuts": "Hubungan pendamping yang diputus oleh pasien",
     "caregiver_links": "Hubungan Anda dengan pendamping atau pasien",

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from app.providers.http import Http, ProviderError
-from app.providers.messenger import Health, InvalidNumberError, SenderError, SenderEvent, is_silent
+from app.providers.messenger import Health, InvalidNumberError, SenderError, is_silent
 
 URL = "https://api.fonnte.com"
 
@@ -19,17 +17,6 @@ INVALID = "invalid"
 NO_QUOTA = "insufficient quota"
 #: Reasons with which Fonnte refuses a message because of our account or phone, not because of the message.
 _OF_THE_SENDER = ("token invalid", "unknown user", NO_QUOTA, DISCONNECTED)
-
-
-def read_sender_event(event: Mapping[str, object]) -> SenderEvent:
-    """Return the event of a device webhook. In this webhook, Fonnte reports whether our phone is connected."""
-    match event.get("status"):
-        case "connect":
-            return SenderEvent(is_mended=True)
-        case "disconnect":
-            return SenderEvent(problem=DISCONNECTED)
-        case _:
-            return SenderEvent()
 
 
 class Fonnte:
@@ -88,7 +75,7 @@ class Fonnte:
 def _refusal(reason: str) -> ProviderError:
     words = reason.strip().lower()
     if words in _OF_THE_SENDER:
-        return SenderError("messaging", words, is_seen=True)
+        return SenderError("messaging", words)
     if "target" in words and "invalid" in words:
         return InvalidNumberError("messaging", reason)
     # Only a message that is itself invalid is a permanent error. The operator can fix all other causes.

@@ -30,13 +30,8 @@ class SenderError(ProviderError):
     No message can be sent until the operator fixes the problem or the problem ends.
     """
 
-    def __init__(self, provider: str, reason: str, *, is_seen: bool) -> None:
-        """Create the error. `is_seen` is True if `Messenger.health` can show that the problem has ended.
-
-        If `is_seen` is False, only the next accepted message shows that the problem has ended.
-        """
+    def __init__(self, provider: str, reason: str) -> None:
         super().__init__(provider, "status", reason=reason)
-        self.is_seen = is_seen
 
 
 class LimitedError(ProviderError):
@@ -89,20 +84,6 @@ class Health:
     limit_24h: int | None = None
     #: Number of prepaid messages that can still be sent.
     quota: int | None = None
-
-
-@dataclass(frozen=True)
-class SenderEvent:
-    """A change of our sending account's state, reported by a webhook of the provider."""
-
-    #: The reason why the provider now accepts no messages.
-    problem: str | None = None
-    #: Whether the reported problem is resolved.
-    is_mended: bool = False
-    #: The reason why the provider accepts no messages to new recipients.
-    limit: str | None = None
-    quality: str | None = None
-    limit_24h: int | None = None
 
 
 class Messenger(Protocol):

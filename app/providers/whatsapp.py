@@ -14,7 +14,6 @@ from app.providers.messenger import (
     LimitedError,
     OutsideHoursError,
     SenderError,
-    SenderEvent,
     Template,
     is_silent,
 )
@@ -45,11 +44,6 @@ INVALID_NUMBERS = frozenset({131026})
 OUTSIDE_HOURS = 131047
 #: Error codes of temporary failures, some of which have a 4xx status.
 _TRANSIENT = frozenset({1, 2, 131000, 131016})
-
-#: Events after which an account cannot send any more.
-_CLOSING_EVENTS = frozenset({"ACCOUNT_DELETED", "PARTNER_REMOVED"})
-#: Events that report a quality rating, each with the rating.
-_QUALITY_OF_EVENT = {"FLAGGED": "red", "UNFLAGGED": "yellow"}
 
 
 class _NotAllowedError(SenderError):
@@ -105,21 +99,6 @@ class WhatsAppCloud:
             meaning = _meaning(error, is_send=method == "POST")
             meaning.words = _words(error)
             raise meaning from None
-
-
-def read_sender_event(event: Mapping[str, object]) -> SenderEvent:
-    """Return the change of our number or account that a webhook reports. The fields of `event` depend on the change."""
-    ban, restrictions = event.get("ban_info"), event.get("restriction_info")
-    state = ban.get("waba_ban_state") if isinstance(ban, dict) else None
-    name = str(event.get("event"))
-    limit = limit_of(event.get("current_limit") or event.get("max_daily_conversations_per_business"))
-    return SenderEvent(
-        problem=f"account: {name}" if state == "DISABLE" or name in _CLOSING_EVENTS else None,
-        is_mended=state == "REINSTATE",
-        limit=f"account: {name}" if name == "ACCOUNT_RESTRICTION" and restrictions else None,
-        quality=_QUALITY_OF_EVENT.get(name),
-        limit_24h=limit,
-    )
 
 
 def limit_of(value: object) -> int | None:
@@ -192,9 +171,9 @@ def _meaning(error: ProviderError, *, is_send: bool) -> ProviderError:
 def sender_error(code: object) -> SenderError | LimitedError | None:
     """Return the error for a code that concerns the account or a template, or None for other codes."""
     if str(code) in _NOT_ALLOWED:
-        return _NotAllowedError("messaging", f"code {code}", is_seen=False)
+        return _NotAllowedError("messaging", f"code {code}")
     if str(code) in _OF_THE_ACCOUNT:
-        return SenderError("messaging", f"code {code}", is_seen=str(code) in _UNAUTHORISED)
+        return SenderError("messaging", f"code {code}")
     if str(code) in _LIMITS:
         return LimitedError("messaging", f"code {code}")
     return None

@@ -171,6 +171,16 @@ def count(rate: str, *key: str) -> None:
         limits.hit(parse(rate), *key)
 
 
+def is_allowed(rate: str, *key: str, take: bool) -> bool:
+    """Return whether an action of the service itself stays within `rate`. With `take`, count the action."""
+    limits: RateLimits = current_app.extensions["limits"]
+    try:
+        (limits.hit if take else limits.test)(parse(rate), *key)
+    except TooManyRequests:
+        return False
+    return True
+
+
 def by_body(
     schema: type[Schema], name: str, resolve: Callable[[Any], object] = lambda value: value
 ) -> Callable[[], str | None]:

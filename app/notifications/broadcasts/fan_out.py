@@ -1,47 +1,37 @@
 """Fan-out of broadcasts: a job inserts one delivery for each recipient of an announcement.
 
-The deliveries are inserted page by page. They are sent only in the daytime. The number of
-broadcasts per recipient and day is limited. Broadcasts have their own queue, so that no reminder waits behind a
-broadcast.
+The deliveries are inserted page by page, as far as the budget of the day goes. They are sent only in the daytime.
+Broadcasts have their own queue, so that no reminder waits behind a broadcast.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from time import monotonic
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
 
 from app.core.database import db_time
 from app.core.database.session import db, unit_of_work
-from app.core.jobs.queue import BULK, enqueue_once_now
-from app.core.lib import local_time
+from app.core.jobs.queue import BULK, QUEUES, URGENT, enqueue_once_now
 from app.core.settings import settings
 from app.identity.models import PHONE_IS_PROVEN, User
 from app.identity.notification_settings import NotificationSettings, zone_of
 from app.notifications import outbox
 from app.notifications.delivery import number_verification
-from app.notifications.models import (
-    About,
-    Broadcast,
-    BroadcastDay,
-    BroadcastState,
-    Channel,
-    DeliveryState,
-    deliveries,
-)
+from app.notifications.models import About, Broadcast, BroadcastState, Channel, DeliveryState, deliveries
+from app.notifications.senders import sender_status
 
 KIND = "broadcast"
 #: Number of recipients per transaction. The transaction inserts their deliveries.
 PAGE = 1000
 #: Seconds after which one job stops. The scheduler enqueues the next job within a second.
 SLICE_S = 2.0
-#: Time after which an unsent delivery of a broadcast expires.
+#: Time after which a broadcast ends, and an unsent delivery of it expires.
 LIFETIME = timedelta(days=7)
-KEEP_DAYS = 30
+#: Time after which a broadcast continues, if the budget of the day was used up.
+BUDGET_EVERY = timedelta(minutes=1)
 
 
 def enqueue_due() -> None:
@@ -62,8 +52,10 @@ def fan_out(broadcast_id: int) -> None:
 
 
 def fan_out_page(broadcast_id: int) -> bool:
-    """Insert one page of deliveries in one transaction. Return whether another page may remain."""
+    """Insert one page of deliveries in one transaction. Return whether another page may be inserted now."""
     with unit_of_work():
+        # Two broadcasts at the same time would each use the whole budget.
+        db.session.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended("broadcasts:budget", 0))))
         broadcast = db.session.scalar(
             sa.select(Broadcast)
             .where(Broadcast.id == broadcast_id, Broadcast.state == BroadcastState.OPEN)
@@ -71,19 +63,67 @@ def fan_out_page(broadcast_id: int) -> bool:
         )
         if broadcast is None:
             return False
-        people = db.session.execute(_page(broadcast)).all()
         now = db_time.now()
-        states = _delivery_states(broadcast, [row.id for row in people])
-        unsent = [row for row in people if states.get(row.id, DeliveryState.CANCELLED) == DeliveryState.CANCELLED]
-        dues = {row.id: next_daytime(zone_of(row.domicile), now) for row in unsent}
-        granted = reserve_days([(user_id, due.date()) for user_id, due in dues.items()])
-        outbox.add_all([_draft(broadcast, user_id, dues[user_id], now) for user_id in sorted(granted)])
-        broadcast.recipients += len(granted - states.keys())  # people with a cancelled delivery were counted before
-        if len(people) < PAGE:
+        if broadcast.created_at < now - LIFETIME:
             broadcast.state = BroadcastState.DONE
             return False
-        broadcast.cursor = people[-1].id
-        return True
+        size = min(PAGE, budget())
+        if size == 0:
+            broadcast.starts_at = now + BUDGET_EVERY
+        people = db.session.execute(_page(broadcast).limit(size)).all()
+        outbox.add_all([_draft(broadcast, row.id, next_daytime(zone_of(row.domicile), now), now) for row in people])
+        broadcast.recipients += len(people)
+        if people:
+            broadcast.cursor = people[-1].id
+        if len(people) < size:
+            broadcast.state = BroadcastState.DONE
+        return broadcast.state == BroadcastState.OPEN and size > 0
+
+
+def budget() -> int:
+    """Return how many broadcast messages may still be added, at most `PAGE`.
+
+    The budget is the provider's limit of different recipients in 24 hours, or `BROADCAST_PER_DAY` if the provider names
+    no limit, without the people who got a message in the last 24 hours or get one in the next. It is also limited by
+    the paid messages that reminders do not need. Without a provider there is no limit.
+    """
+    if sender_status.key() is None:
+        return PAGE
+    sender = sender_status.current()
+    if sender is not None and sender.quality == "red":
+        return 0
+    limit = settings.broadcast_per_day if sender is None or sender.limit_24h is None else sender.limit_24h
+    lefts = [PAGE, limit - (db.session.scalar(_people_of_a_day) or 0)]
+    # A quota of 0 may mean that our plan has no quota. If it is really used up, the provider refuses the next message.
+    if sender is not None and sender.quota:
+        lefts.append(sender.quota - (db.session.scalar(_coming_messages) or 0))
+    return max(0, min(lefts))
+
+
+_rows = deliveries.c
+_now = db_time.now_sql()
+_day = timedelta(hours=24)
+_whom = sa.func.coalesce(sa.cast(_rows.user_id, sa.Text), _rows.target)
+_is_coming = sa.and_(
+    _rows.queue.in_(QUEUES),
+    _rows.channel == Channel.MESSAGING,
+    # same text as in the index `ix_deliveries_open`, so that PostgreSQL uses the index
+    sa.literal_column("state IN ('pending', 'claimed')"),
+    # Broadcasts that wait count whenever they are due, so that they are added to one budget only.
+    sa.or_(_rows.queue != URGENT, _rows.next_try_at < _now + _day),
+)
+_people_of_a_day = sa.select(sa.func.count()).select_from(
+    sa.union(
+        sa.select(_whom).where(
+            _rows.queue.in_(QUEUES),
+            _rows.channel == Channel.MESSAGING,
+            _rows.settled_at > _now - _day,
+            _rows.state == DeliveryState.SENT,
+        ),
+        sa.select(_whom).where(_is_coming),
+    ).subquery()
+)
+_coming_messages = sa.select(sa.func.count()).where(_is_coming)
 
 
 def _page(broadcast: Broadcast) -> sa.Select[int, str | None]:
@@ -100,21 +140,7 @@ def _page(broadcast: Broadcast) -> sa.Select[int, str | None]:
         query = query.where(User.preference_tags.contains([broadcast.preference_tag]))
     if broadcast.except_user_id is not None:
         query = query.where(User.id != broadcast.except_user_id)
-    return query.order_by(User.id).limit(PAGE)
-
-
-def _delivery_states(broadcast: Broadcast, user_ids: Sequence[int]) -> dict[int | None, str]:
-    """Return the states of the deliveries that people already have of this broadcast, by user id.
-
-    Such people exist only after `service.release` has restarted the broadcast from the first recipient.
-    """
-    keys = [_key(broadcast, user_id) for user_id in user_ids]
-    rows = sa.select(deliveries.c.user_id, deliveries.c.state).where(deliveries.c.dedupe_key.in_(keys))
-    return {row.user_id: row.state for row in db.session.execute(rows)}
-
-
-def _key(broadcast: Broadcast, user_id: int) -> str:
-    return f"broadcast:{broadcast.id}:{user_id}"
+    return query.order_by(User.id)
 
 
 def _draft(broadcast: Broadcast, user_id: int, due: datetime, now: datetime) -> outbox.NewDelivery:
@@ -122,8 +148,7 @@ def _draft(broadcast: Broadcast, user_id: int, due: datetime, now: datetime) -> 
         kind=KIND,
         channel=Channel.MESSAGING,
         queue=BULK,
-        dedupe_key=_key(broadcast, user_id),
-        payload={"day": due.date().isoformat()},
+        dedupe_key=f"broadcast:{broadcast.id}:{user_id}",
         due_at=due,
         expires_at=now + LIFETIME,
         user_id=user_id,
@@ -139,30 +164,3 @@ def next_daytime(zone: ZoneInfo, now: datetime) -> datetime:
         return local
     day = local.date() + timedelta(days=0 if local.hour < first else 1)
     return datetime(day.year, day.month, day.day, first, tzinfo=zone)
-
-
-def reserve_days(days: Sequence[tuple[int, date]]) -> set[int]:
-    """Add 1 to the number of broadcasts of each person and day, unless the number has reached the daily limit.
-
-    Return the ids of the people whose number has changed.
-    """
-    cap = settings.broadcast_per_user_per_day
-    if not days or cap == 0:
-        return set()
-    statement = insert(BroadcastDay)
-    result = db.session.execute(
-        statement.on_conflict_do_update(
-            index_elements=["user_id", "day"],
-            set_={"count": BroadcastDay.count + 1},
-            where=BroadcastDay.count < cap,
-        ).returning(BroadcastDay.user_id),
-        [{"user_id": user_id, "day": day, "count": 1} for user_id, day in days],
-    )
-    return set(result.scalars())
-
-
-def delete_old_days() -> None:
-    with unit_of_work():
-        db.session.execute(
-            sa.delete(BroadcastDay).where(BroadcastDay.day < local_time.today() - timedelta(days=KEEP_DAYS))
-        )

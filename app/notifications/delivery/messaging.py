@@ -34,12 +34,10 @@ class RecipientNumber:
     """A recipient's phone number, and properties of this number at the time of sending."""
 
     phone: str
-    #: True if the provider has refused the number, or if a test message (probe) was sent to the number.
+    #: True if the provider has refused the number.
     is_doubted: bool = False
     #: True if WhatsApp accepts free text to this number, because its owner wrote to us recently.
     is_open: bool = False
-    #: True if the number is invalid. An invalid number gets one test message, called a probe, see `numbers`.
-    is_invalid: bool = False
     #: True if we recorded recently that the number is in use, see `numbers.use_is_recorded`.
     is_noted: bool = True
 
@@ -52,9 +50,8 @@ _address = (
     sa.select(
         User.phone,
         PHONE_IS_PROVEN.label("is_proven"),
-        User.phone_invalid_at.is_not(None).label("is_invalid"),
+        sa.func.coalesce(numbers.IS_RESTING, sa.false()).label("is_resting"),
         numbers.IS_WRONG.label("is_wrong"),
-        sa.func.coalesce(numbers.probe_is_due, sa.false()).label("probe_is_due"),
         _is_doubted.label("is_doubted"),
         _is_open.label("is_open"),
         sa.func.coalesce(numbers.use_is_recorded, sa.false()).label("is_noted"),
@@ -74,22 +71,6 @@ def send(delivery: Claimed) -> str | None:
     """
     address = _address_of(delivery)
     form = _format_of(delivery, address)
-    if not address.is_invalid:
-        return _send(delivery, address, form)
-    if not _take_probe(address.phone):
-        raise UndeliverableError(INVALID)
-    try:
-        return _send(delivery, address, form)
-    except InvalidNumberError:
-        raise
-    except Exception:  # the message may not have reached the number, so allow another probe
-        with unit_of_work():
-            numbers.give_probe_back(address.phone)
-        raise
-
-
-def _send(delivery: Claimed, address: RecipientNumber, form: message_format.MessageFormat) -> str | None:
-    is_trial = sender_status.admit()
     claims.begin(delivery)
     try:
         ref = messaging.client().send(
@@ -103,8 +84,7 @@ def _send(delivery: Claimed, address: RecipientNumber, form: message_format.Mess
         sender_status.record_error(error)
         raise
     try:
-        if is_trial:
-            sender_status.start()
+        sender_status.record_accepted()
         is_use = not (settings.receives_messages or address.is_noted)
         if address.is_doubted or is_use:
             with unit_of_work():
@@ -136,9 +116,9 @@ def _address_of(delivery: Claimed) -> RecipientNumber:
         raise UnwantedError(number_verification.UNPROVEN)
     if row.is_wrong:
         raise UndeliverableError(WRONG)
-    if row.is_invalid and not row.probe_is_due:
+    if row.is_resting:
         raise UndeliverableError(INVALID)
-    return RecipientNumber(row.phone, row.is_doubted, row.is_open, row.is_invalid, row.is_noted)
+    return RecipientNumber(row.phone, row.is_doubted, row.is_open, row.is_noted)
 
 
 def _known_of(phone: str, kind: str) -> RecipientNumber:
@@ -153,8 +133,3 @@ def _known_of(phone: str, kind: str) -> RecipientNumber:
 def _format_of(delivery: Claimed, address: RecipientNumber) -> message_format.MessageFormat:
     as_template = message_format.is_template(delivery.payload)
     return message_format.format_of(delivery.kind, delivery.words, is_open=address.is_open, as_template=as_template)
-
-
-def _take_probe(phone: str) -> bool:
-    with unit_of_work():
-        return numbers.take_probe(phone)

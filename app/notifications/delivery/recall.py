@@ -17,7 +17,8 @@ from app.core.database.session import db
 from app.core.jobs.queue import QUEUES
 from app.core.settings import settings
 from app.notifications.models import Channel, DeliveryState, Receipt, deliveries
-from app.notifications.senders.models import SenderState, senders
+from app.notifications.senders import sender_status
+from app.notifications.senders.models import SenderState
 from app.providers import messaging
 from app.providers.http import ProviderError
 
@@ -25,8 +26,8 @@ logger = logging.getLogger(__name__)
 
 #: Maximum number of deliveries that one job takes back.
 BATCH = 200
-#: An expired message is taken back if no receipt has reported that Fonnte sent it. This rule applies only to messages
-#: that Fonnte accepted within this time.
+#: With receipts, an expired message is taken back if Fonnte accepted it within this time, and no receipt has reported
+#: that Fonnte sent it. Without receipts, expired messages are taken back while our phone is off.
 RECEIPT_WITHIN = timedelta(hours=3)
 #: Values of `last_error` after an attempt to take a message back: Fonnte had already sent it, or Fonnte deleted it.
 TOO_LATE = "could not be taken back"
@@ -34,26 +35,28 @@ TAKEN_BACK = "taken back"
 
 _rows = deliveries.c
 _now = sa.func.statement_timestamp()
-#: While our phone is off: the time since when Fonnte may have kept accepted messages. Null while the phone is on.
-_held_since = (
-    sa.select(sa.func.min(senders.c.held_since))
-    .where(senders.c.provider == "fonnte", senders.c.state == SenderState.DOWN)
-    .scalar_subquery()
-)
+#: Time that may pass until we notice that our phone is off. Fonnte may keep what it accepted in this time.
+UNNOTICED = timedelta(minutes=2)
 
 
 def list_held() -> Sequence[str]:
     """Return the provider's references of expired messages that Fonnte may not have sent yet."""
     if settings.messaging_provider != "fonnte":
         return []
-    expected_since = _now - RECEIPT_WITHIN if settings.fonnte_webhook_token else None
+    if settings.fonnte_webhook_token:
+        since = _now - RECEIPT_WITHIN
+    else:
+        sender = sender_status.current()
+        if sender is None or sender.state != SenderState.DOWN:
+            return []
+        since = sa.literal(sender.since - UNNOTICED)
     refs = (
         sa.select(_rows.provider_ref)
         .where(
             _rows.queue.in_(QUEUES),
             _rows.channel == Channel.MESSAGING,
             _rows.state == DeliveryState.SENT,
-            _rows.settled_at >= sa.func.least(_held_since, expected_since),
+            _rows.settled_at >= since,
             _rows.expires_at <= _now,
             _rows.provider_ref.is_not(None),
             sa.func.coalesce(_rows.receipt, Receipt.ACCEPTED) == Receipt.ACCEPTED,

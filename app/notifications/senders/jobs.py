@@ -1,10 +1,12 @@
-"""Periodic job that asks the provider for the state of our number."""
+"""Job that asks the provider for the state of our number, each minute and after an event about the account."""
 
 from __future__ import annotations
 
 import logging
 
-from app.core.jobs.queue import connection
+from app.core.jobs.queue import BULK, connection, enqueue_once
+from app.core.settings import settings
+from app.notifications.models import Inbound
 from app.notifications.senders import sender_status
 from app.providers import messaging
 from app.providers.http import ProviderError
@@ -15,6 +17,14 @@ logger = logging.getLogger(__name__)
 #: seconds.
 UNASKED = "sender:unasked"
 UNASKED_S = 3600
+
+
+def ring(event: Inbound) -> str:
+    """Enqueue a check, because the provider has reported an event about our account."""
+    if event.provider != settings.messaging_provider:
+        return "ignored"
+    enqueue_once(check, queue=BULK)
+    return "noted"
 
 
 def check() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import cast
 
@@ -23,9 +23,6 @@ class PhoneNumber(Base):
     last_inbound_at: Mapped[datetime | None] = mapped_column(comment="when the owner last wrote to the service")
     refused_at: Mapped[datetime | None] = mapped_column(
         comment="since when the provider reports the number as unreachable; null: not reported, or reached since"
-    )
-    probed_at: Mapped[datetime | None] = mapped_column(
-        comment="when the single trial message was sent to a number that counts as invalid"
     )
     wrong_at: Mapped[datetime | None] = mapped_column(
         comment="when its owner replied that the number does not belong to the addressed person"
@@ -60,23 +57,6 @@ class Sender(Base):
     )
     quota: Mapped[int | None] = mapped_column(sa.Integer, comment="prepaid messages that are left")
     checked_at: Mapped[datetime | None] = mapped_column(comment="when the provider last reported the state")
-    needs_trial: Mapped[bool] = mapped_column(
-        server_default=sa.false(),
-        comment="of a sender that is down: whether only an accepted message can show that it is up again",
-    )
-    trial_at: Mapped[datetime | None] = mapped_column(
-        comment="when one message may be sent to test a sender that is down"
-    )
-    held_since: Mapped[datetime | None] = mapped_column(
-        comment="since when a disconnected phone may hold accepted messages back"
-    )
-    warmup_days: Mapped[int | None] = mapped_column(
-        sa.SmallInteger, comment="good days so far of a new number; null: not a new number"
-    )
-    warmup_on: Mapped[date | None] = mapped_column(comment="last date on which the new number wrote to new recipients")
-    new_people: Mapped[int] = mapped_column(
-        sa.Integer, server_default=sa.text("0"), comment="new recipients on the date in warmup_on"
-    )
 
 
 #: Tables, for statements that need no model objects.

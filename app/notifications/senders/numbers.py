@@ -1,7 +1,7 @@
 """Phone numbers of recipients, and whether messages reach these numbers.
 
-A number is invalid if the provider has refused it twice, at least a day apart. An invalid number gets only one more
-message, a week later. This message is called a probe.
+A number is invalid if the provider has refused it twice, at least a day apart. An invalid number gets no message for a
+week. Then the next message decides: the number is valid again, or invalid for another week.
 
 A number is wrong if somebody answered `SALAH NOMOR` ("wrong number") from it. The number is no longer wrong when a
 person proves that they own the number.
@@ -25,8 +25,8 @@ from app.notifications.senders.models import phone_numbers
 
 #: Minimum time between the first refusal of a number and the refusal that makes the number invalid.
 APART = timedelta(hours=24)
-#: Time from the moment when a number becomes invalid until the probe is sent to the number.
-PROBE_AFTER = timedelta(days=7)
+#: Time for which an invalid number gets no message.
+RESTS_FOR = timedelta(days=7)
 #: A number counts as in use for this time after its owner answered a message or received a message.
 IN_USE_FOR = timedelta(days=90)
 #: Minimum time between two updates of `used_at`, so that many messages on one day cause only one update.
@@ -36,12 +36,10 @@ _numbers = phone_numbers.c
 _known = phone_numbers.alias("known").c
 _now = sa.func.statement_timestamp()
 
-#: Condition: the provider has refused the number, or a probe was sent to the number.
-is_doubted = sa.or_(_numbers.refused_at.is_not(None), _numbers.probed_at.is_not(None))
-#: Condition: a probe may be sent to a person's invalid number now.
-probe_is_due = sa.and_(
-    User.phone_invalid_at <= _now - PROBE_AFTER, _numbers.probed_at.is_(None), _numbers.wrong_at.is_(None)
-)
+#: Condition: the provider has refused the number.
+is_doubted = _numbers.refused_at.is_not(None)
+#: Condition: a person's number is invalid, and gets no message yet.
+IS_RESTING = User.phone_invalid_at > _now - RESTS_FOR
 
 #: Time at which a person's account got its present number.
 _took_at = sa.func.coalesce(User.phone_changed_at, User.created_at)
@@ -113,11 +111,11 @@ def record_message(phone: str, at: datetime) -> None:
 
 
 def reached(phone: str) -> None:
-    """Delete the refusal and the probe of a number, because messages reach this number. Skip wrong numbers."""
+    """Delete the refusal of a number, because messages reach this number. Skip wrong numbers."""
     forgotten = (
         sa.update(phone_numbers)
         .where(_numbers.phone == phone, _numbers.wrong_at.is_(None), is_doubted)
-        .values(refused_at=None, probed_at=None)
+        .values(refused_at=None)
         .returning(_numbers.phone)
     )
     if db.session.scalar(forgotten) is not None:
@@ -151,7 +149,7 @@ def refused(phone: str) -> bool:
 def record_wrong(phone: str) -> bool:
     """Record the answer `SALAH NOMOR` (wrong number) from this number. Return whether it is the first such answer.
 
-    From then on the number is unverified. The service sends no messages to the number, not even a probe.
+    From then on the number is unverified. The service sends no messages to the number.
     """
     is_new = _record(
         phone,
@@ -170,8 +168,8 @@ def is_wrong(phone: str) -> bool:
 
 
 def record_proven(phone: str) -> None:
-    """Record that a number was just proven: delete its refusal, its probe, and its flag "wrong"."""
-    values = {"wrong_at": None, "refused_at": None, "probed_at": None}
+    """Record that a number was just proven: delete its refusal, and its flag "wrong"."""
+    values = {"wrong_at": None, "refused_at": None}
     db.session.execute(sa.update(phone_numbers).where(_numbers.phone == phone).values(**values))
 
 
@@ -185,22 +183,6 @@ def problem_of(user: User) -> str | None:
     if user.phone is not None and is_wrong(user.phone):
         return "wrong_number"
     return None if user.phone_invalid_at is None else "unreachable"
-
-
-def take_probe(phone: str) -> bool:
-    """Record that the only probe to an invalid number is sent now. Return False if no probe is allowed now."""
-    taken = (
-        sa.update(phone_numbers)
-        .where(_numbers.phone == phone, User.phone == _numbers.phone, probe_is_due)
-        .values(probed_at=_now)
-        .returning(_numbers.phone)
-    )
-    return db.session.scalar(taken) is not None
-
-
-def give_probe_back(phone: str) -> None:
-    """Allow another probe, because the last probe may not have reached the provider."""
-    db.session.execute(sa.update(phone_numbers).where(_numbers.phone == phone).values(probed_at=None))
 
 
 _person = orm.aliased(User)
@@ -234,10 +216,9 @@ def _record(
 
 def _flag(phone: str, at: sa.ColumnElement[datetime] | None) -> None:
     """Mark the number of an account as invalid since `at`. If `at` is None, mark the number as valid."""
-    is_new = User.phone_invalid_at.is_not(None) if at is None else User.phone_invalid_at.is_(None)
     db.session.execute(
         sa.update(User)
-        .where(User.phone == phone, is_new)
+        .where(User.phone == phone, sa.true() if at is not None else User.phone_invalid_at.is_not(None))
         .values(phone_invalid_at=at)
         .execution_options(synchronize_session=False)
     )

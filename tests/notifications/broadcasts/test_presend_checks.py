@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -12,20 +13,26 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.core.jobs import queue
 from app.identity.models import User
-from app.notifications import jobs, outbox
+from app.notifications import jobs
 from app.notifications.broadcasts import fan_out, presend_checks, service
 from app.notifications.delivery import claims
-from app.notifications.delivery.claims import Claimed, ClaimLostError, PostponedError, UndeliverableError
-from app.notifications.models import About, Channel, Delivery
+from app.notifications.delivery.claims import Claimed, PostponedError, UnwantedError
+from app.notifications.models import About, Channel, Delivery, DeliveryState
+from app.notifications.senders import sender_status
+from app.providers.messenger import Health
 from tests.helpers.factories import make_user
-from tests.notifications.broadcasts.announcing import NOON, Configure, Time, announce, recipients
-from tests.notifications.deliveries import reread
+from tests.notifications.broadcasts.announcing import NOON, Configure, Time, announce
+from tests.notifications.deliveries import add
+from tests.notifications.senders.looks import Configure as SenderConfigure
 
 
 def prepared(app: Flask, moment: Time, article_id: int = 1) -> Claimed:
-    make_user()
-    fan_out.fan_out(announce(article_id))
-    row = db.session.scalars(sa.select(Delivery).filter_by(about_id=article_id)).one()
+    if db.session.scalar(sa.select(User.id)) is None:
+        make_user()
+    broadcast_id = announce(article_id)
+    fan_out.fan_out(broadcast_id)
+    key = Delivery.dedupe_key.startswith(f"broadcast:{broadcast_id}:")
+    row = db.session.scalars(sa.select(Delivery).where(key)).one()
     fields = {name: getattr(row, name) for name in Claimed.__dataclass_fields__ if name != "claim_token"}
     return Claimed(**fields, claim_token=None)  # type: ignore[arg-type]
 
@@ -52,37 +59,50 @@ def test_broadcast_hours_use_the_new_province_after_a_change_of_domicile(
     assert error.value.until == datetime(2026, 3, 3, 8, 0, tzinfo=ZoneInfo("Asia/Jayapura"))
 
 
-def test_a_broadcast_sent_a_day_later_counts_for_that_day(app: Flask, broadcasting: Configure, moment: Time) -> None:
-    broadcasting(broadcast_per_user_per_day=1)
-    found = prepared(app, moment)
-    moment.now = NOON + timedelta(days=1)
-    presend_checks.check_recipient(found)
-    row = reread(found.dedupe_key)
-    assert row.payload["day"] == "2026-03-03"
-    fan_out.fan_out(announce(2))
-    assert recipients(2) == set()
+@pytest.mark.parametrize(
+    ("limit", "got", "hours", "is_sent"), [(3, 2, 5, True), (3, 3, 5, False), (0, 0, 5, False), (3, 3, 24, True)]
+)
+def test_a_person_gets_at_most_three_broadcasts_a_day(
+    app: Flask, broadcasting: Configure, moment: Time, limit: int, got: int, hours: int, is_sent: bool
+) -> None:
+    """`got` broadcasts were sent `hours` ago."""
+    broadcasting(broadcast_per_user_per_day=limit)
+    user_id = make_user().id
+    for n in range(got):
+        row = add(kind=fan_out.KIND, queue="bulk", user_id=user_id, target=None, dedupe_key=f"earlier:{n}")
+        row.state, row.settled_at = DeliveryState.SENT, moment.now - timedelta(hours=hours)
+    db.session.flush()
+    found = prepared(app, moment, 1)
+    with nullcontext() if is_sent else pytest.raises(UnwantedError, match="had the day's broadcasts"):
+        presend_checks.check_recipient(found)
 
 
-def test_a_delayed_broadcast_is_not_sent_on_a_day_with_another_broadcast(
+def test_of_two_broadcasts_that_are_sent_at_the_same_time_the_first_counts(
     app: Flask, broadcasting: Configure, moment: Time
 ) -> None:
     broadcasting(broadcast_per_user_per_day=1)
-    found = prepared(app, moment)
-    moment.now = NOON + timedelta(days=1)
-    fan_out.fan_out(announce(2))
-    with pytest.raises(UndeliverableError):
-        presend_checks.check_recipient(found)
+    first, second = prepared(app, moment, 1), prepared(app, moment, 2)
+    db.session.execute(sa.update(Delivery).values(state=DeliveryState.CLAIMED))
+    presend_checks.check_recipient(first)
+    with pytest.raises(UnwantedError):
+        presend_checks.check_recipient(second)
 
 
-def test_a_cancelled_broadcast_does_not_use_the_daily_limit(app: Flask, broadcasting: Configure, moment: Time) -> None:
+def test_a_message_waits_while_its_broadcast_is_held_and_is_cancelled_if_it_is_withdrawn(
+    app: Flask, broadcasting: Configure, moment: Time
+) -> None:
     found = prepared(app, moment)
     with unit_of_work():
-        outbox.cancel(About("article", 1))
-    moment.now = NOON + timedelta(days=1)
-    with pytest.raises(ClaimLostError):
+        service.hold(About("article", 1))
+    with pytest.raises(PostponedError):
         presend_checks.check_recipient(found)
-    fan_out.fan_out(announce(2))
-    assert recipients(2) == {found.user_id}
+    with unit_of_work():
+        service.release(About("article", 1))
+    presend_checks.check_recipient(found)
+    with unit_of_work():
+        service.withdraw(About("article", 1))
+    with pytest.raises(UnwantedError):
+        presend_checks.check_recipient(found)
 
 
 def test_a_broadcast_is_not_sent_to_a_person_who_opted_out_after_its_fan_out(
@@ -91,25 +111,22 @@ def test_a_broadcast_is_not_sent_to_a_person_who_opted_out_after_its_fan_out(
     found = prepared(app, moment)
     db.session.get_one(User, found.user_id).accepts_broadcasts = False
     db.session.flush()
-    with pytest.raises(UndeliverableError):
+    with pytest.raises(UnwantedError):
         presend_checks.check_recipient(found)
 
 
-def test_slots_follow_the_rate_limit_and_allow_only_a_small_burst(app: Flask, broadcasting: Configure) -> None:
-    broadcasting(broadcast_per_minute=60, broadcast_hours=(0, 24))
-    for _ in range(20):
-        make_user()
-    fan_out.fan_out(announce())
-    granted = [presend_checks.take_slot() for _ in range(10)]
-    assert 1 <= sum(granted) <= 2
-    db.session.execute(sa.text("UPDATE broadcast_pace SET next_at = now() - interval '1 hour'"))
-    db.session.commit()
-    granted = [presend_checks.take_slot() for _ in range(20)]
-    assert 5 <= sum(granted) <= 7
+def test_the_rate_limit_is_shared_and_ends_the_drain(app: Flask, broadcasting: Configure) -> None:
+    broadcasting(broadcast_per_minute=5)
+    assert [presend_checks.may_claim(Channel.MESSAGING) for _ in range(7)] == [True] * 5 + [False] * 2
+    assert not presend_checks.may_send()
 
 
-def test_no_slot_is_taken_without_a_due_broadcast(app: Flask, broadcasting: Configure) -> None:
-    assert [presend_checks.take_slot() for _ in range(3)] == [False] * 3
+def test_no_broadcast_is_claimed_while_the_quality_is_red(
+    app: Flask, broadcasting: Configure, whatsapp: SenderConfigure
+) -> None:
+    for quality, may_claim in (("red", False), ("yellow", True)):
+        sender_status.record_health(Health(quality=quality))
+        assert presend_checks.may_claim(Channel.MESSAGING) is may_claim
 
 
 def test_pause_stops_all_broadcasts_and_resume_continues_them(app: Flask, broadcasting: Configure) -> None:
@@ -118,12 +135,12 @@ def test_pause_stops_all_broadcasts_and_resume_continues_them(app: Flask, broadc
     fan_out.fan_out(announce())
     with unit_of_work():
         service.set_paused(True)
-    assert not presend_checks.take_slot()
+    assert not presend_checks.may_claim(Channel.MESSAGING)
     queue.connection().flushdb()
     jobs.enqueue_due()
     assert queue.connection().llen("rq:queue:bulk") == 0
     with unit_of_work():
         service.set_paused(False)
-    assert presend_checks.take_slot()
+    assert presend_checks.may_claim(Channel.MESSAGING)
     jobs.enqueue_due()
     assert claims.claim("bulk", Channel.MESSAGING) is not None

@@ -79,33 +79,27 @@ def test_a_number_invalid_on_two_days_is_flagged_and_gets_no_more_messages(commi
     assert db.session.get_one(User, user.id).phone_invalid_at is not None
 
 
-def test_an_invalid_number_is_probed_with_one_message_after_a_week(committed: Flask, gateway: Server) -> None:
+@pytest.mark.parametrize(
+    ("fault", "state", "is_valid"),
+    [(None, DeliveryState.SENT, True), ("target_invalid", DeliveryState.FAILED, False), ("drop", "pending", False)],
+)
+def test_after_a_week_the_next_message_decides_whether_a_number_is_valid(
+    committed: Flask, gateway: Server, fault: str | None, state: str, is_valid: bool
+) -> None:
     user = committed_user()
     make_invalid(user)
     pass_time(user, days=7)
     db.session.commit()
-    gateway.fault("messaging", "target_invalid")
-    assert [drained(user).state for _ in range(2)] == [DeliveryState.FAILED, DeliveryState.FAILED]
+    if fault:
+        gateway.fault("messaging", fault)
+    assert drained(user).state == state
     assert len(gateway.messaging.calls) == 1
+    invalid_at = db.session.get_one(User, user.id, populate_existing=True).phone_invalid_at
+    assert (invalid_at is None) is is_valid
+    assert drained(user).state == (DeliveryState.FAILED if fault == "target_invalid" else DeliveryState.SENT)
 
 
-@pytest.mark.parametrize("fault", ["status", "drop", "rate_limit", "disconnected", "token_invalid"])
-def test_a_failed_probe_of_an_invalid_number_is_retried(committed: Flask, gateway: Server, fault: str) -> None:
-    """If the provider fails during the probe of an invalid number, the next attempt probes the number again."""
-    user = committed_user()
-    make_invalid(user)
-    pass_time(user, days=7)
-    db.session.commit()
-    gateway.fault("messaging", fault)
-    row = drained(user)
-    assert row.state == DeliveryState.PENDING
-    age(60, of=row)
-    jobs.drain("urgent")
-    assert reread(row.dedupe_key).state == DeliveryState.SENT
-    assert db.session.get_one(User, user.id).phone_invalid_at is None
-
-
-@pytest.mark.parametrize("note", ["accepted of a doubted number", "start after a trial"])
+@pytest.mark.parametrize("note", ["accepted of a doubted number", "sender is up again"])
 def test_a_sent_delivery_stays_sent_when_saving_the_number_or_sender_fails(
     committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch, note: str
 ) -> None:
@@ -120,20 +114,10 @@ def test_a_sent_delivery_stays_sent_when_saving_the_number_or_sender_fails(
         db.session.commit()
         monkeypatch.setattr(numbers, "accepted", fail)
     else:
-        monkeypatch.setattr(sender_status, "admit", lambda: True)
-        monkeypatch.setattr(sender_status, "start", fail)
+        monkeypatch.setattr(sender_status, "record_accepted", fail)
     row = drained(user)
     assert (row.state, row.unconfirmed_calls, len(gateway.messaging.calls)) == (DeliveryState.SENT, 0, 1)
     assert row.provider_ref
-
-
-def test_a_successful_probe_makes_an_invalid_number_valid_again(committed: Flask, gateway: Server) -> None:
-    user = committed_user()
-    make_invalid(user)
-    pass_time(user, days=7)
-    db.session.commit()
-    assert [drained(user).state for _ in range(2)] == [DeliveryState.SENT, DeliveryState.SENT]
-    assert db.session.get_one(User, user.id).phone_invalid_at is None
 
 
 def drained(user: User) -> Delivery:

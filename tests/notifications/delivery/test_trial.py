@@ -27,13 +27,6 @@ def test_one_message_is_sent_and_the_reference_of_the_provider_is_printed(
     assert f"fonnte accepted it as {message.ref}." in result.output
 
 
-def test_the_template_of_the_message_is_printed(app: Flask, whatsapp: Configure) -> None:
-    whatsapp(MESSAGING_PROVIDER="whatsapp_cloud", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
-    result = run(app)
-    assert result.exit_code == 0, result.output
-    assert "as the template pengingat" in result.output
-
-
 @pytest.mark.parametrize(
     ("fault", "words"), [("code_131042", "payment issue"), ("code_190", "Error validating access token")]
 )
@@ -54,14 +47,6 @@ def test_a_refusal_by_fonnte_is_printed(app: Flask, sim: Server, fonnte: Configu
 def test_the_command_fails_if_the_provider_is_unavailable(app: Flask, sim: Server, fonnte: Configure) -> None:
     fonnte(MESSAGING_URL="http://127.0.0.1:1")
     assert run(app).exit_code == 1
-
-
-def test_without_a_template_nothing_is_sent(app: Flask, sim: Server, whatsapp: Configure) -> None:
-    whatsapp(MESSAGING_PROVIDER="whatsapp_cloud", WHATSAPP_APP_SECRET="s")
-    result = run(app)
-    assert result.exit_code == 1
-    assert "has not written to us for 24 hours" in result.output
-    assert sim.messaging.sent == []
 
 
 @pytest.mark.parametrize("number", ["12", "siti", "", "+14155552671"])

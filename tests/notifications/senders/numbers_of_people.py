@@ -20,7 +20,7 @@ def phone_of(user: User) -> str:
 def pass_time(user: User, **time: float) -> None:
     """Simulate that time passes: move the times of all numbers back."""
     back = timedelta(**time)
-    moments = ("last_inbound_at", "refused_at", "probed_at", "wrong_at", "used_at")
+    moments = ("last_inbound_at", "refused_at", "wrong_at", "used_at")
     db.session.execute(sa.update(phone_numbers).values({name: phone_numbers.c[name] - back for name in moments}))
     db.session.execute(sa.update(User).values(phone_invalid_at=User.phone_invalid_at - back))
 

@@ -13,6 +13,7 @@ from app.core.lib import local_time
 from app.notifications import jobs
 from app.notifications.models import Channel
 from app.notifications.senders import sender_status
+from app.providers.messenger import SenderError
 from dev.simulators import Server
 from tests.notifications.deliveries import add
 from tests.notifications.senders.looks import Configure, pass_time
@@ -21,7 +22,7 @@ from tests.notifications.senders.looks import Configure, pass_time
 def enqueued() -> list[str]:
     """Run one tick. Remove the jobs that it enqueued, and return their queues."""
     sender_status.clear_cache()
-    connection().flushdb()
+    connection().delete(*connection().keys("queued:*"), *connection().keys("rq:*"), "none")
     jobs.enqueue_due()
     return [name for name in QUEUES for _ in Queue(name, connection=connection()).job_ids]
 
@@ -31,19 +32,20 @@ def _waiting(committed: Flask, sim: Server, whatsapp: Configure) -> None:
     """Add a message that is due for a minute, and a sender that is down."""
     add(expires_at=local_time.now() + timedelta(minutes=61))
     pass_time(minutes=1)
-    sender_status.stop("code 131031", is_seen=False)
+    sender_status.record_error(SenderError("messaging", "code 131031"))
+    sender_status.may_claim(Channel.MESSAGING)  # the try of this minute
 
 
 def test_a_waiting_message_enqueues_no_drain() -> None:
     assert enqueued() == []
-    sender_status.start()
+    sender_status.record_accepted()
     assert enqueued() == ["urgent", "bulk"]
 
 
 def test_a_waiting_message_enqueues_drains_for_one_trial_a_minute() -> None:
     pass_time(minutes=1)
     assert enqueued() == ["urgent", "bulk"]
-    assert sender_status.admit()
+    assert sender_status.may_claim(Channel.MESSAGING)
     assert enqueued() == []
 
 

@@ -72,17 +72,6 @@ def test_an_invalid_number_is_valid_again_after_a_message_from_it(siti: Client) 
     assert not is_invalid(siti.user)
 
 
-def test_an_invalid_number_is_probed_once_after_a_week(siti: Client) -> None:
-    make_invalid(siti.user)
-    pass_time(siti.user, days=6, hours=23)
-    assert not numbers.take_probe(phone_of(siti.user))
-    pass_time(siti.user, hours=1)
-    assert numbers.take_probe(phone_of(siti.user))
-    assert not numbers.take_probe(phone_of(siti.user))
-    pass_time(siti.user, days=30)
-    assert not numbers.take_probe(phone_of(siti.user))
-
-
 def receive(user: User) -> None:
     """Add a message to this person that was delivered now."""
     row = add(user_id=user.id, target=None)
@@ -102,16 +91,11 @@ def test_a_delivered_message_resets_the_refusals_of_its_own_number_only(siti: Cl
     assert not is_invalid(budi)
 
 
-def test_a_valid_number_needs_no_probe(siti: Client) -> None:
-    assert not numbers.take_probe(phone_of(siti.user))
-
-
 def test_a_wrong_number_stays_invalid_after_a_message_from_it(siti: Client) -> None:
     numbers.record_wrong(phone_of(siti.user))
     numbers.record_message(phone_of(siti.user), local_time.now())
     pass_time(siti.user, days=8)
     assert is_invalid(siti.user)
-    assert not numbers.take_probe(phone_of(siti.user))
 
 
 def test_a_number_without_an_account_can_be_recorded(app: Flask) -> None:
