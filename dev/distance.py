@@ -1,4 +1,4 @@
-"""Great-circle distance in Python, for simulators, generators and tests. The service computes the distance in SQL."""
+"""Great-circle distance in Python, for simulators and tests. The service computes the distance in SQL."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Offline geocoder: the province of a position, from the villages of Indonesia and the towns around Indonesia.
 
-`dev/generators/geodata.py` generates the data, and `data/ATTRIBUTION.md` lists the sources. The 85,000 places are
-sorted by grid cell and stored in flat arrays, which need 5 MB of memory.
+`data/ATTRIBUTION.md` lists the sources of the data. The 85,000 places are sorted by grid cell and stored in flat
+arrays, which need 5 MB of memory.
 """
 
 from __future__ import annotations

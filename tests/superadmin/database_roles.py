@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from typing import Any
 
 import psycopg2
@@ -20,6 +21,16 @@ def as_superuser(app: Flask, statements: str) -> list[tuple[Any, ...]]:
         with connection.cursor() as cursor:
             cursor.execute(statements)
             return cursor.fetchall() if cursor.description else []
+
+
+@contextmanager
+def alone(app: Flask) -> Iterator[None]:
+    """Wait for other test processes of the server that change rights on parameters, which all databases share."""
+    address = sa.make_url(app.extensions["config"].database_url).set(database="postgres", username="postgres")
+    url = address.set(drivername="postgresql").render_as_string(hide_password=False)
+    with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(1)")
+        yield
 
 
 def name_of(app: Flask, prefix: str) -> str:

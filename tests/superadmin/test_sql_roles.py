@@ -15,7 +15,7 @@ from app.core.database.session import db
 from config import ROOT
 from tests.helpers.client import Client, assert_error
 from tests.helpers.postgres_programs import PATH
-from tests.superadmin.database_roles import as_superuser, log_in, name_of
+from tests.superadmin.database_roles import alone, as_superuser, log_in, name_of
 
 pytestmark = pytest.mark.processes
 
@@ -39,13 +39,15 @@ def create(committed: Flask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
         service = sa.make_url(committed.extensions["config"].database_url)
         superuser = service.set(drivername="postgresql", username="postgres")
         psql = [shutil.which("psql", path=PATH) or "psql", "--quiet", superuser.render_as_string(hide_password=False)]
-        subprocess.run(
-            [*psql, "--variable", "password=a'b c", "--variable", f"role={role}", "--file", script], check=True
-        )
+        with alone(committed):
+            subprocess.run(
+                [*psql, "--variable", "password=a'b c", "--variable", f"role={role}", "--file", script], check=True
+            )
         log_in(committed, monkeypatch, role, "a'b c", superadmin_sql_mode=mode)
 
     yield run
-    as_superuser(committed, f"DROP OWNED BY {role} CASCADE; DROP ROLE {role}")
+    with alone(committed):
+        as_superuser(committed, f"DROP OWNED BY {role} CASCADE; DROP ROLE {role}")
 
 
 def count(table: str) -> int:

@@ -1,4 +1,4 @@
-"""Generator of the documentation's screenshots: `python -m dev.generators.screenshots`, while `make run` runs.
+"""Generator of the documentation's screenshots: `python -m dev.screenshots`, while `make run` runs.
 
 The generator uses Chromium and the program `pdftoppm` of poppler. The WebP files in docs/ have a few dozen KiB each.
 """
