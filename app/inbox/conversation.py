@@ -14,15 +14,15 @@ from app.core.errors import AppError, TooManyRequests
 from app.forum.service import crisis
 from app.identity import notification_settings
 from app.identity.consents import ConsentSource
-from app.identity.models import PHONE_IS_PROVEN, User
+from app.identity.models import User
 from app.inbox import edits, limits, reading, texts
 from app.inbox.jobs import IGNORED
-from app.inbox.reading import Context, Meaning, Word
+from app.inbox.reading import CandidateTime, Meaning, Word
 from app.notifications.messages import message_user
 from app.notifications.models import Inbound, InboundKind, inbound
 from app.notifications.senders import numbers
 from app.pengingat.ledger.schemas import QuickAnswer
-from app.pengingat.models import Occurrence
+from app.pengingat.models import Occurrence, OccurrenceState
 from app.pengingat.one_tap import message_answers
 from app.pengingat.one_tap.links import AnswerTargets
 from app.pengingat.one_tap.message_answers import Conversation
@@ -30,8 +30,8 @@ from app.pengingat.one_tap.message_answers import Conversation
 KIND = "answer"
 #: Maximum age of an answer that is not sent yet. After an hour the user no longer waits for it.
 LIFETIME = timedelta(hours=1)
-#: Maximum time between the provider's timestamp of a message and the receipt of its webhook. If the timestamp is older,
-#: the time of receipt counts as the time of the message.
+#: Maximum time between the provider's timestamp of a message and the receipt of its webhook. A later message records
+#: nothing, unless it quotes a reminder.
 LATEST = timedelta(days=1)
 
 #: Commands about the phone number. A new owner of the number may send these commands too. So they do not prove that the
@@ -41,6 +41,8 @@ OF_NUMBERS = frozenset({Word.VERIFY, Word.RESET, Word.WRONG_NUMBER})
 NO_NUMBER, UNKNOWN_SENDER = "no number", "unknown sender"
 #: Outcomes of messages that the service does not answer.
 REACTION, COURTESY = "reaction", "courtesy"
+#: Outcome of an answer while no reminder needs one.
+NOTHING_OPEN = "nothing open"
 #: Outcome of an edit that has the same meaning as the earlier version of the message.
 UNCHANGED = "unchanged"
 RESET = "reset"
@@ -49,8 +51,6 @@ WORDS = frozenset({"text", "button", "interactive"})
 #: Types of messages that people send without text. The last type is Fonnte's. Other types without text are events that
 #: no person wrote. For example, `system` reports that a person has changed the phone number.
 MEDIA = frozenset({"audio", "voice", "image", "video", "sticker", "document", "location", "contacts", "media"})
-#: Meanings of a message that answers a reminder. The service records such an answer.
-RECORDING = frozenset({Word.DONE, Word.SKIP, Word.SNOOZE})
 #: Key in the payload of a message without text. The value contains the ids of the reminders that were open when the
 #: service answered that it reads only text.
 ASKED = "asked"
@@ -60,14 +60,12 @@ _rows = inbound.c
 
 @dataclass(frozen=True)
 class MessageAuthor:
-    """Author of a message: the account and its phone number, and the time at which the author wrote the message."""
+    """Author of a message: the account and its phone number."""
 
     user_id: int
     name: str
     domicile: str | None
     phone: str
-    is_proven: bool
-    wrote_at: datetime
 
 
 @dataclass(frozen=True)
@@ -87,26 +85,34 @@ def handle(row: Inbound) -> str:
     if not row.text and row.payload.get("type") not in WORDS | MEDIA | {"reaction"}:
         return IGNORED
     numbers.record_message(row.phone, _said_at(row))
-    sender, asked = _sender(row.phone, _wrote_at(row)), Conversation()
+    sender = _sender(row.phone)
     budget = limits.budget(row.phone)
     danger = row.payload.get("danger") or crisis.kind_of(row.text or "")
     # Answer danger first, because an error below must not prevent the answer. An unknown sender gets help in a crisis.
     if danger == limits.CRISIS or (danger == limits.EMERGENCY and sender):
         return _send_answer(row, row.phone, _help(danger, sender), budget)
-    earlier, is_taken_back = edits.earlier_version(row), False
+    command = reading.read(row.text or "")
+    if proved := _prove(row.phone, command):
+        return _send_answer(row, row.phone, proved, budget)
+    if sender is None:
+        if command.word is Word.WRONG_NUMBER:
+            # Flag the number as wrong. The flag also applies to an account that takes the number later.
+            moves.refuse(row.phone)
+        return UNKNOWN_SENDER
+    earlier = edits.earlier_version(row)
     if earlier and edits.is_outdated(row, earlier):
         return IGNORED
-    if sender:
-        asked = _read(row, sender, earlier)
-    if sender and earlier:
+    asked = _read(row, sender, earlier)
+    is_taken_back = False
+    if earlier:
         if _meaning(row, asked) == _meaning(earlier, asked):
             edits.inherit(row, earlier)
             return UNCHANGED
         if is_taken_back := edits.take_back(sender.user_id, earlier):
             asked = replace(_read(row, sender, earlier), undoable=())  # no other answer is taken back too
-    reply = _apply(row, row.phone, sender, asked, budget)
-    if reply is None:
-        return UNKNOWN_SENDER
+    if command.word not in OF_NUMBERS:
+        numbers.record_use(row.phone)
+    reply = _reply(row, sender, asked, budget)
     if is_taken_back and (reply.text is None or reply.outcome == Word.NOT_YET):
         reply = MessageReply("undo", texts.UNDONE)
     edits.remember(row, _quoted(row) or (_quoted(earlier) if earlier else None), asked.meant, reply.recorded)
@@ -116,7 +122,7 @@ def handle(row: Inbound) -> str:
 def _read(row: Inbound, sender: MessageAuthor, earlier: Inbound | None) -> Conversation:
     """Return the reminders that a message may answer. An edit is about those of the earlier version."""
     if earlier is None:
-        return message_answers.read(sender.user_id, wrote_at=sender.wrote_at, quoted=_quoted(row))
+        return message_answers.read(sender.user_id, wrote_at=_wrote_at(row), quoted=_quoted(row))
     return message_answers.read(
         sender.user_id,
         wrote_at=_wrote_at(earlier),
@@ -126,38 +132,24 @@ def _read(row: Inbound, sender: MessageAuthor, earlier: Inbound | None) -> Conve
 
 
 def _meaning(row: Inbound, asked: Conversation) -> Meaning:
-    """Return the meaning of a message without the number of its words."""
-    meaning = reading.read(row.text or "", _context(asked), str(row.payload.get("pressed", "")))
-    return replace(meaning, is_alone=False)
+    return reading.read(row.text or "", _times(asked), str(row.payload.get("pressed", "")))
 
 
-def _apply(
-    row: Inbound, phone: str, sender: MessageAuthor | None, asked: Conversation, budget: limits.Budget
-) -> MessageReply | None:
-    """Apply a message. Return None if no account has the sender's number.
-
-    A message with a code may assign the number to an account. Do this before the account of the number is read.
-    """
-    meaning = reading.read(row.text or "", _context(asked), str(row.payload.get("pressed", "")))
-    proved = _prove(phone, meaning)
-    sender = _sender(phone, _wrote_at(row)) if proved else sender
-    if sender is None:
-        if meaning.word is Word.WRONG_NUMBER:
-            # Flag the number as wrong. The flag also applies to an account that takes the number later.
-            moves.refuse(phone)
-        return None
-    if meaning.word not in OF_NUMBERS:
-        numbers.record_use(phone)
-    if proved is not None:
-        return proved
-    if meaning.word is Word.RESET:
-        return _reset(sender, may_send=budget.allows(RESET))
-    kind = str(row.payload.get("type", ""))
+def _reply(row: Inbound, sender: MessageAuthor, asked: Conversation, budget: limits.Budget) -> MessageReply:
+    meaning, kind = _meaning(row, asked), str(row.payload.get("type", ""))
+    if act := ACTIONS.get(meaning.word):
+        return act(sender)
+    match meaning.word:
+        case Word.RESET:
+            return _reset(sender, may_send=budget.allows(RESET))
+        case Word.HELP:
+            return MessageReply(limits.HELP, texts.HELP)
     if kind == "reaction":
         return _react(row, sender, asked)
     if kind in MEDIA and not row.text:
         return _ask_for_words(row, asked)
-    return _act(sender, meaning, asked)
+    is_late = row.received_at - _wrote_at(row) > LATEST and not _quoted(row)
+    return _act(sender, meaning, replace(asked, is_elsewhere=asked.is_elsewhere or is_late))
 
 
 def _send_answer(row: Inbound, phone: str, reply: MessageReply, budget: limits.Budget) -> str:
@@ -177,7 +169,7 @@ def _send_answer(row: Inbound, phone: str, reply: MessageReply, budget: limits.B
 
 def prefer(row: Inbound) -> str:
     """Switch broadcasts on or off, as the user chose in WhatsApp's own menu. Send no answer."""
-    sender = _sender(row.phone, row.received_at) if row.phone else None
+    sender = _sender(row.phone) if row.phone else None
     if sender is None:
         return UNKNOWN_SENDER
     on = row.payload.get("wish") == "resume"
@@ -185,13 +177,10 @@ def prefer(row: Inbound) -> str:
     return Word.START if on else Word.STOP
 
 
-def _sender(phone: str, wrote_at: datetime) -> MessageAuthor | None:
-    query = sa.select(User.id, User.nama_ktp, User.domicile, PHONE_IS_PROVEN).where(User.phone == phone)
+def _sender(phone: str) -> MessageAuthor | None:
+    query = sa.select(User.id, User.nama_ktp, User.domicile).where(User.phone == phone)
     row = db.session.execute(query).one_or_none()
-    if row is None:
-        return None
-    user_id, name, domicile, is_proven = row
-    return MessageAuthor(user_id, name, domicile, phone, is_proven, wrote_at)
+    return MessageAuthor(row[0], row[1], row[2], phone) if row else None
 
 
 def _quoted(row: Inbound) -> str | None:
@@ -209,9 +198,8 @@ def _said_at(row: Inbound) -> datetime:
 
 
 def _wrote_at(row: Inbound) -> datetime:
-    """Return when the message was written. Use the time of receipt if the provider's timestamp is implausible."""
-    said_at = _said_at(row)
-    return said_at if row.received_at - LATEST <= said_at <= row.received_at else row.received_at
+    """Return when the message was written, but not a time after its receipt, because clocks may be wrong."""
+    return min(_said_at(row), row.received_at)
 
 
 def _help(danger: str, sender: MessageAuthor | None) -> MessageReply:
@@ -226,47 +214,48 @@ def _help(danger: str, sender: MessageAuthor | None) -> MessageReply:
 # --- answers to reminders -------------------------------------------------------------------------------------------
 
 
-def _context(asked: Conversation) -> Context:
-    return Context(
-        meant=_times(asked.meant),
-        others=tuple(_times(group) for group in asked.others),
-        is_numbered=bool(asked.numbered),
-        is_open=bool(asked.waiting),
-        may_undo=bool(asked.undoable),
-    )
-
-
-def _times(times: Sequence[message_answers.RemindedTime]) -> tuple[reading.CandidateTime, ...]:
-    return tuple(reading.CandidateTime(time.row.id, time.row.tipe, time.names) for time in times)
+def _times(asked: Conversation) -> list[CandidateTime]:
+    return [CandidateTime(time.row.id, time.row.tipe, time.names) for time in asked.numbered or asked.meant]
 
 
 def _act(sender: MessageAuthor, meaning: Meaning, asked: Conversation) -> MessageReply:
-    if asked.is_elsewhere and not meaning.token and meaning.word in RECORDING:
+    word = meaning.word
+    if word is Word.COURTESY:
+        return MessageReply(COURTESY, None)
+    if word is Word.CONDOLENCE:
+        return MessageReply(word, texts.CONDOLENCE)
+    if asked.is_elsewhere and not meaning.token:
         return MessageReply(limits.DOUBT, texts.DOUBT)
-    match meaning.word:
+    is_nothing_open = not asked.waiting and not asked.is_quoted and not asked.is_too_old and not meaning.token
+    match word:
         case Word.DONE:
             return _answer(sender, meaning, asked, QuickAnswer("done"), texts.done)
         case Word.SKIP:
             return _answer(sender, meaning, asked, QuickAnswer("skipped"), texts.skipped)
+        case Word.SNOOZE if is_nothing_open and meaning.says_not_yet:
+            return _ask_back(asked)
+        case Word.SNOOZE if is_nothing_open:
+            return MessageReply(NOTHING_OPEN, texts.NOTHING_OPEN)
         case Word.SNOOZE if not 5 <= meaning.minutes <= 120:
             return MessageReply("refused range", texts.RANGE)
         case Word.SNOOZE:
             return _answer(sender, meaning, asked, QuickAnswer("snooze", meaning.minutes), texts.snoozed)
-        case Word.UNDO:
-            return _undo(asked.undoable)
+        case Word.NOT_YET if taken := [t for t in asked.undoable if not meaning.named or t.row.id in meaning.named]:
+            return _undo(taken)
+        case Word.NOT_YET if asked.waiting:
+            return MessageReply("not yet", texts.not_yet(sender.name))
         case Word.NOT_YET:
-            return MessageReply("not yet", texts.not_yet(sender.name) if asked.waiting else texts.NOTHING_OPEN)
+            return MessageReply(NOTHING_OPEN, texts.NOTHING_OPEN)
         case Word.OK:
             return _ok(sender, asked)
-        case Word.NO:
-            return _no(meaning, asked)
-        case Word.DOUBT:
-            return MessageReply(limits.DOUBT, texts.DOUBT if asked.waiting else texts.NOTHING_OPEN)
-        case Word.COURTESY:
-            return MessageReply(COURTESY, None)
-        case word:
-            act = ACTIONS.get(word)
-            return act(sender) if act else MessageReply(limits.HELP, texts.HELP)
+    return _ask_back(asked)
+
+
+def _ask_back(asked: Conversation) -> MessageReply:
+    """Ask what a text means. If no reminder is open and none was answered in the last hour, send the help text."""
+    if asked.undoable:
+        return MessageReply(limits.DOUBT, texts.DOUBT_ANSWERED)
+    return MessageReply(limits.DOUBT, texts.DOUBT) if asked.waiting else MessageReply(limits.HELP, texts.HELP)
 
 
 def _answer(
@@ -282,14 +271,24 @@ def _answer(
             if meaning.token:
                 answered = message_answers.answer_button(sender.user_id, meaning.token, data)
             else:
-                ids = asked.named(meaning.numbers) if meaning.numbers else meaning.ids
+                ids = asked.named(meaning.numbers) if meaning.numbers else meaning.named or _open(asked)
                 times = asked.times(ids, data.status)
                 answered = message_answers.answer(times, data)
+    except message_answers.NothingAsked as nothing:
+        return MessageReply(NOTHING_OPEN, nothing.message)
     except AppError as refusal:  # the error's message is written for users
         return MessageReply(f"refused {refusal.code}", refusal.message)
     before = {time.row.id: time.row.answered_at for time in times}
     news = (row for row in answered.occurrences if row.answered_at != before.get(row.id))
     return MessageReply(data.status, say(sender.name, answered), tuple(news))
+
+
+def _open(asked: Conversation) -> list[int]:
+    """Return the ids of the times that an answer without numbers and names is about: what is open, else missed."""
+    for state in (OccurrenceState.PENDING, OccurrenceState.MISSED):
+        if ids := [time.row.id for time in asked.meant if time.row.state == state]:
+            return ids
+    return [time.row.id for time in asked.meant]
 
 
 def _undo(times: Sequence[message_answers.RemindedTime]) -> MessageReply:
@@ -303,13 +302,7 @@ def _undo(times: Sequence[message_answers.RemindedTime]) -> MessageReply:
 
 def _ok(sender: MessageAuthor, asked: Conversation) -> MessageReply:
     """Explain how to answer a reminder. If no reminder is open, "ok" is only polite and gets no answer."""
-    return MessageReply(limits.OK, texts.ok(sender.name)) if asked.waiting else MessageReply("nothing asked", None)
-
-
-def _no(meaning: Meaning, asked: Conversation) -> MessageReply:
-    if asked.waiting:
-        return MessageReply("no", texts.NO)
-    return MessageReply("nothing asked", None if meaning.is_alone else texts.NOTHING_OPEN)
+    return MessageReply(limits.OK, texts.ok(sender.name) if asked.waiting else None)
 
 
 def _react(row: Inbound, sender: MessageAuthor, asked: Conversation) -> MessageReply:
@@ -324,7 +317,7 @@ def _react(row: Inbound, sender: MessageAuthor, asked: Conversation) -> MessageR
         return MessageReply(REACTION, None)  # a newer reaction arrived first, so ignore this one
     word = reading.read_reaction(row.text or "")
     if word is Word.DONE:
-        return _act(sender, Meaning(word, tuple(time.row.id for time in asked.meant)), asked)
+        return _act(sender, Meaning(word), asked)
     if reading.read_reaction(before) is Word.DONE and outcome == Word.DONE:
         times = [time for time in asked.meant if time.row.answered_via == time.via]
         return _undo(times) if times else MessageReply(REACTION, None)
@@ -380,7 +373,7 @@ def _stop(sender: MessageAuthor) -> MessageReply:
 def _stop_reminders(sender: MessageAuthor) -> MessageReply:
     notification_settings.switch_broadcasts(sender.user_id, False, way=ConsentSource.MESSAGE)
     notification_settings.switch_messages(sender.user_id, False)
-    return MessageReply("stop reminders", texts.stopped_all())
+    return MessageReply("stop reminders", texts.STOPPED_ALL)
 
 
 def _start(sender: MessageAuthor) -> MessageReply:

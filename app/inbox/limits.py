@@ -19,8 +19,6 @@ from app.notifications.models import InboundKind, inbound
 MAX_PER_HOUR, MAX_PER_DAY = 20, 60
 #: Maximum answers per hour and per day to messages with an outcome of `SMALL_TALK`.
 MAX_TALK_PER_HOUR, MAX_TALK_PER_DAY = 3, 10
-#: Minimum time between two help texts to a number.
-HELP_AGAIN = timedelta(hours=12)
 #: Minimum time between two texts for a crisis, or between two texts for an emergency.
 DANGER_AGAIN = timedelta(minutes=10)
 #: The query in `budget` reads only messages that were received within this time. So the query reads only a part of the
@@ -52,8 +50,6 @@ class Budget:
         """Return whether the limits allow another answer with this outcome."""
         if outcome in DANGERS:
             return not self._count({outcome}, DANGER_AGAIN)
-        if outcome == HELP and self._count({HELP}, HELP_AGAIN):
-            return False
         if outcome in SMALL_TALK:
             return (
                 self._count(SMALL_TALK, _HOUR) < MAX_TALK_PER_HOUR and self._count(SMALL_TALK, _DAY) < MAX_TALK_PER_DAY

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from app.core.contact import ask_administrator
 from app.core.lib.break_links import break_links
 from app.core.lib.local_time import clock_time
 from app.pengingat.ledger import upcoming
 from app.pengingat.models import Occurrence
+from app.pengingat.one_tap import message_answers
 from app.pengingat.one_tap.links import AnswerTargets
 from app.pengingat.outgoing.texts import begun_large, first_name
 from app.pengingat.types.registry import TYPES
@@ -18,17 +18,24 @@ DONE, SKIPPED = "sudah kami catat", "kali ini dilewati"
 
 HELP = (
     "Ini balasan otomatis, jadi belum ada petugas yang membacanya. Keadaan darurat: 119 atau 112. "
-    "Untuk menjawab pengingat, balas SUDAH, BELUM, NANTI atau LEWATI. Kalau mau berhenti, balas BERHENTI."
+    "Hati sedang berat: 119 ext. 8. Untuk menjawab pengingat, balas SUDAH, BELUM, NANTI atau LEWATI. "
+    "Kalau mau berhenti, balas BERHENTI PENGINGAT. Kalau ini bukan nomor Anda, balas SALAH NOMOR."
 )
-DOUBT = "Kami belum yakin. Kalau sudah, balas SUDAH saja. Kalau belum, balas BELUM."
-NO = "Kalau nanti, balas NANTI. Kalau kali ini tidak, balas LEWATI."
+_DOUBT = "Maaf, kami belum paham. {} Ini balasan otomatis. Gawat darurat: 119. Hati sedang berat: 119 ext. 8."
+DOUBT = _DOUBT.format("Balas SUDAH, BELUM, NANTI atau LEWATI.")
+#: Question in the hour after an answer, while no newer reminder is open.
+DOUBT_ANSWERED = _DOUBT.format("Kalau ternyata belum, balas BELUM.")
+CONDOLENCE = (
+    "Kami turut berduka cita. Kalau pengingat ini mau dihentikan, balas BERHENTI PENGINGAT. "
+    "Hati sedang berat: 119 ext. 8."
+)
 ONLY_TEXT = "Maaf, kami hanya bisa membaca tulisan. Kalau sudah, balas SUDAH."
 UNDONE = "Baik, kami batalkan catatannya."
 RANGE = "Waktu tunda harus 5 sampai 120 menit. Contoh: TUNDA 30."
 NOTHING_OPEN = "Saat ini tidak ada pengingat yang perlu dijawab."
 STOPPED = (
-    "Kami tidak akan mengirim kabar umum lagi. Pengingat tetap kami kirim. "
-    "Kalau pengingat juga mau dihentikan, balas BERHENTI PENGINGAT. Kalau mau mulai lagi, balas MULAI."
+    "Pengingat tetap kami kirim. Kalau itu juga mau dihentikan, balas BERHENTI PENGINGAT. "
+    "Kabar umum sudah kami hentikan. Kalau mau mulai lagi, balas MULAI."
 )
 STOPPED_ALL = "Kami tidak akan mengirim kabar umum dan pengingat lagi. Kalau mau mulai lagi, balas MULAI."
 STARTED = "Kabar umum dan pengingat kami kirim lagi ke nomor ini. Kalau mau berhenti, balas BERHENTI."
@@ -61,23 +68,20 @@ def ok(name: str) -> str:
     return f"{_to('Baik', name)} Kalau sudah, balas SUDAH."
 
 
-def stopped_all() -> str:
-    return STOPPED_ALL + ask_administrator("Kalau perlu bantuan,")
-
-
 def _to(lead: str, name: str) -> str:
     shown = first_name(name)
     return f"{lead}, {shown}." if shown else f"{lead}."
 
 
 def _each(answered: AnswerTargets, how: str) -> str:
-    """Describe one reminder by its time, or say how many reminders there are. Add the name of a dependent patient."""
-    whom = f" {break_links(answered.whom)}".rstrip()
+    """Describe one reminder by its time. Name several, so that the user can contradict. Add the name of a dependent."""
+    whom = break_links(answered.whom)
     if len(answered.occurrences) > 1:
-        return f"{len(answered.occurrences)} pengingat{whom} {how}."
+        names = ", ".join(message_answers.labels(answered.occurrences))
+        return f"{begun_large(how)}{' untuk ' + whom if whom else ''}: {names}."
     (row,) = answered.occurrences
-    noun = begun_large(TYPES[row.tipe].noun)
-    return f"{noun}{whom} pukul {clock_time(_moment(row, answered.zone))} {how}."
+    kind = f"{begun_large(TYPES[row.tipe].noun)} {whom}".rstrip()
+    return f"{kind} pukul {clock_time(_moment(row, answered.zone))} {how}."
 
 
 def _moment(row: Occurrence, zone: ZoneInfo) -> datetime:

@@ -15,7 +15,6 @@ import pytest
 from flask import Flask
 
 from app.accounts import notices
-from app.inbox import texts
 from app.notifications.delivery.claims import Claimed
 from app.privacy.service import delivery_labels
 from config import Config, ConfigError
@@ -34,8 +33,6 @@ def delivery(**payload: object) -> list[Claimed]:
 SENTENCES: dict[str, Callable[[], Any]] = {
     "account changed": lambda: notices.render_changed(delivery(fields=["email"]))[1]["text"],
     "number taken": lambda: notices.render_number(delivery(event="number_taken"))[1]["body"],
-    "reminders stopped": texts.stopped_all,
-    "caregiver cut": lambda: texts.cut("Budi"),
     "delivery failed": lambda: delivery_labels.with_contact(delivery_labels.FAILED),
     "delivery unreached": lambda: delivery_labels.with_contact(delivery_labels.UNREACHED),
     "delivery late": lambda: delivery_labels.with_contact(delivery_labels.LATE),

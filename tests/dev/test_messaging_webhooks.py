@@ -97,9 +97,7 @@ def test_an_incoming_message_is_answered_to_its_sender(service: str, sim: Server
     sim.messaging.call_back(service, told=[])
     write(sim, "BERHENTI", wire)
     jobs.drain("urgent")
-    assert [message.text.split(".")[0] for message in sim.messaging.to(PHONE)] == [
-        "Kami tidak akan mengirim kabar umum lagi"
-    ]
+    assert [message.text.split(".")[0] for message in sim.messaging.to(PHONE)] == ["Pengingat tetap kami kirim"]
 
 
 def test_a_crisis_message_from_an_unknown_number_gets_the_help_text(service: str, sim: Server, wire: str) -> None:

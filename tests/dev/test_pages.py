@@ -161,11 +161,11 @@ def heard(app: Flask) -> list[str]:
 
 
 def test_the_outbox_shows_incoming_messages_with_their_outcome(developing: Flask, recipient: User) -> None:
-    for text in ("apa kabar", "apa kabar lagi", "makasih"):
+    for text in (*["apa kabar"] * 3, "apa kabar lagi", "makasih"):
         outbox_page.write_as("+6281234567890", text)
     assert all("not handled yet" in entry and "(not shown)" in entry for entry in heard(developing))
     inbox.handle()
-    silent, unanswered, answered = heard(developing)
+    silent, unanswered, answered, *_ = heard(developing)
     assert "text · courtesy ·" in silent
     assert "text · help ·" in unanswered
     assert "text · answered:help ·" in answered

@@ -91,12 +91,6 @@ def test_reminders_of_two_people_in_one_minute_need_separate_answers(budi: Clien
     assert (answered(own), answered(hers)) == (("done", "message"), ("done", "caregiver"))
 
 
-def test_a_medicine_name_selects_the_dependents_reminder(budi: Client, budis: Phone, ibu: int) -> None:
-    own, hers = remind(budi, 5, "Amlodipin"), remind(budi, 10, "Metformin", patient_id=ibu)
-    budis.write("sudah metformin")
-    assert (answered(own), answered(hers)) == (("pending", None), ("done", "caregiver"))
-
-
 def test_a_void_dependent_occurrence_does_not_block_the_caregivers_answer(budi: Client, budis: Phone, ibu: int) -> None:
     own, hers = remind(budi, 5, "Amlodipin"), remind(budi, 5, "Metformin", patient_id=ibu)
     asked = message_answers.read(budi.id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import time
 from typing import Any
 
 import pytest
@@ -54,7 +55,8 @@ def number_of(siti: Client) -> str:
 
 
 def tell(provider: Client, sender: str, part: dict[str, Any]) -> str | None:
-    plain = {name: value for name, value in message(sender=sender).items() if name != "text"}
+    at = {"timestamp": f"{time():.0f}"}
+    plain = {name: value for name, value in (message(sender=sender) | at).items() if name != "text"}
     post_whatsapp(provider, whatsapp(heard(messages=[{**plain, **part}])))
     jobs.handle()
     return rows()[-1].outcome
@@ -86,6 +88,10 @@ def test_each_fonnte_message_type_has_its_expected_outcome(
     provider: Client, siti: Client, sent: Sent, kind: str
 ) -> None:
     sent("Metformin")
-    post_fonnte(provider, "message", {**fonnte_message(sender=number_of(siti)), **FONNTE_KINDS[kind][0]})
+    post_fonnte(
+        provider,
+        "message",
+        {**fonnte_message(sender=number_of(siti), timestamp=f"{time():.0f}"), **FONNTE_KINDS[kind][0]},
+    )
     jobs.handle()
     assert rows()[-1].outcome == FONNTE_OUTCOMES[kind]

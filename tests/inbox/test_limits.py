@@ -22,7 +22,7 @@ def answers() -> int:
     return db.session.scalars(kind).one()
 
 
-@pytest.mark.parametrize("text", ["SUDAH", "BANTUAN", "RESET", "BERHENTI", "halo", "VERIFIKASI ABCDEF", "SALAH NOMOR"])
+@pytest.mark.parametrize("text", ["SUDAH", "BANTUAN", "RESET", "BERHENTI", "halo", "SALAH NOMOR"])
 def test_a_message_from_an_unknown_sender_is_stored_without_a_reply(app: Flask, text: str) -> None:
     said = Phone("+6281299999999").write(text)
     assert (said.outcome, said.text) == ("unknown sender", None)
@@ -77,14 +77,14 @@ def test_small_talk_and_commands_have_separate_rate_limits(phone: Phone, sent: S
     for _ in range(4):
         phone.write("ok")
     for _ in range(20):
-        assert phone.write("LEWATI 9").outcome != "refused"
+        assert phone.write("TUNDA 1").outcome == "answered:refused range"
     assert answers() == 23
     assert phone.write("SUDAH").text is None
     age(minutes=61)
     assert str(phone.write("sudah muntah").outcome).startswith("answered:")
 
 
-@pytest.mark.parametrize("text", ["tidak", "belum", "TUNDA 1", "lewat dulu", "BERHENTI", "RESET", "VERIFIKASI ABCDEF"])
+@pytest.mark.parametrize("text", ["belum", "TUNDA 1", "ibu meninggal", "BERHENTI", "RESET", "VERIFIKASI ABCDEF"])
 def test_refusals_and_commands_are_not_limited_as_small_talk(phone: Phone, sent: Sent, text: str) -> None:
     sent("Metformin")
     outcomes = [str(phone.write(text).outcome) for _ in range(6)]

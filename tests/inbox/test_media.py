@@ -28,7 +28,6 @@ def test_the_request_for_text_is_sent_once_per_reminder_and_then_help(phone: Pho
     sent("Metformin", ago=30)
     phone.write("", type="audio")
     assert phone.write("", type="audio").text == texts.HELP
-    assert phone.write("", type="sticker").text is None
     sent("Amlodipin")
     assert phone.write("", type="audio").text == texts.ONLY_TEXT
 

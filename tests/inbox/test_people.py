@@ -17,8 +17,7 @@ from app.notifications.senders import numbers
 from dev.simulators import Server
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
-from tests.helpers.language import assert_readable
-from tests.inbox.phones import Phone, age, rows
+from tests.inbox.phones import Phone, rows
 from tests.notifications.deliveries import add, words_of
 
 
@@ -100,15 +99,6 @@ def test_help_requests_and_unknown_texts_get_the_emergency_numbers(phone: Phone,
     assert said.text.startswith(
         "Ini balasan otomatis, jadi belum ada petugas yang membacanya. Keadaan darurat: 119 atau 112."
     )
-
-
-def test_the_help_text_is_repeated_only_after_its_interval(phone: Phone) -> None:
-    assert phone.write("BANTUAN").text == texts.HELP
-    for text in ("BANTUAN", "apa kabar"):
-        said = phone.write(text)
-        assert (said.outcome, said.text) == ("help", None)
-    age(hours=13)
-    assert phone.write("BANTUAN").text == texts.HELP
 
 
 def test_a_reaction_to_another_message_gets_no_reply(phone: Phone) -> None:
@@ -201,15 +191,3 @@ def test_a_sentence_about_a_wrong_number_of_the_list_flags_no_phone_number(phone
     said = phone.write("salah nomor 1, harusnya nomor 2")
     assert said.text != texts.WRONG_NUMBER
     assert not numbers.is_wrong(phone.number)
-
-
-# --- texts ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "name", [name for name in vars(texts) if name.isupper() and isinstance(getattr(texts, name), str)]
-)
-def test_every_text_is_plain_indonesian(name: str) -> None:
-    text = getattr(texts, name)
-    assert_readable(text)
-    assert len(text) <= 300

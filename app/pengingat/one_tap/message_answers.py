@@ -18,6 +18,7 @@ from sqlalchemy import orm
 from app.core.database import db_time
 from app.core.database.session import db
 from app.core.errors import Conflict, NotFound
+from app.core.lib.break_links import break_links
 from app.core.lib.local_time import JAKARTA
 from app.identity import dependents
 from app.identity.models import User
@@ -240,6 +241,15 @@ def answer(times: Sequence[RemindedTime], data: QuickAnswer) -> AnswerTargets:
     if not times:
         raise NothingAsked
     return _for_each_person(times, lambda asked, via: answers.answer_all(asked, data, via))
+
+
+def labels(rows: Sequence[Occurrence]) -> list[str]:
+    """Return a name of each occurrence: of its medicine, meal, therapy or doctor, or else its title."""
+    found = sa.select(Pengingat.id, Pengingat.details).where(Pengingat.id.in_({row.reminder_id for row in rows}))
+    details: dict[int | None, Any] = dict(iter(db.session.execute(found)))
+    return [
+        TYPES[row.tipe].label(details.get(row.reminder_id) or {}, row.slot) or break_links(row.judul) for row in rows
+    ]
 
 
 def undo(times: Sequence[RemindedTime]) -> AnswerTargets:
