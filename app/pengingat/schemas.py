@@ -38,12 +38,12 @@ def _zone(value: str) -> None:
 
 
 #: Example request bodies for the API documentation, by type of reminder. `jam` is in UTC: 00:00 is 07.00 in Jakarta.
-EXAMPLES = {tipe: {"tipe": tipe, **each.example} for tipe, each in TYPES.items()}
-OBAT_EXAMPLE = Obat.example
+EXAMPLES = {tipe: {"tipe": tipe, "timezone": DEFAULT_ZONE, **each.example} for tipe, each in TYPES.items()}
+OBAT_EXAMPLE = {"timezone": DEFAULT_ZONE, **Obat.example}
 FIELDS = " ".join(f"{tipe}: {', '.join(schema.fields)}." for tipe, schema in SCHEMAS.items())
 DESCRIBED: dict[str, object] = {
     "description": f"Fields by type. {FIELDS} Other fields are stored unchanged.",
-    "example": OBAT_EXAMPLE["details"],
+    "example": Obat.example["details"],
 }
 
 
@@ -141,7 +141,7 @@ class PengingatUpdate(Schema):
 class StockAdditionCreate(Schema):
     """Purchase of a medicine, which is added to its stock."""
 
-    tambah = Amount(required=True, maximum=100_000, example=30, description="Amount in the unit of the doses")
+    tambah = Amount(100_000, required=True, metadata={"example": 30, "description": "Amount in the unit of the doses"})
 
 
 class Pengingat(Schema):

@@ -43,9 +43,6 @@ class Ukur(ReminderType):
     def timed_parts(self, details: Details) -> Iterator[tuple[str, Details]]:
         yield "", details
 
-    def has_times(self, details: Details) -> bool:
-        return True
-
     def schedule(self, details: Details, first_at: datetime | None, zone: ZoneInfo) -> Schedule:
         return Schedule(zone, (slot_of("0", details),))
 

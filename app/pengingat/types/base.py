@@ -29,13 +29,9 @@ WALL = "_wall"
 class TimeOfDay(fields.String):
     """Field for a time of day: `HH:MM` in UTC."""
 
-    def __init__(self, *, required: bool = False, allow_none: bool = False) -> None:
-        super().__init__(
-            required=required,
-            allow_none=allow_none,
-            validate=validate.Regexp(r"([01]\d|2[0-3]):[0-5]\d\Z", error="tulis seperti 07:30."),
-            metadata={"example": "00:00", "description": "HH:MM in UTC"},
-        )
+    def __init__(self, **kwargs: Any) -> None:
+        pattern = validate.Regexp(r"([01]\d|2[0-3]):[0-5]\d\Z", error="tulis seperti 07:30.")
+        super().__init__(validate=pattern, metadata={"example": "00:00", "description": "HH:MM in UTC"}, **kwargs)
 
 
 class DetailsPart(Schema):
@@ -66,7 +62,7 @@ class ReminderType(ABC):
     #: Words in the chat that only name this type or its act, such as `minum`.
     words: ClassVar[frozenset[str]] = frozenset()
     schema: ClassVar[DetailsSchema]
-    #: Example request body for the API documentation, without `tipe`.
+    #: Example request body for the API documentation, without `tipe` and `timezone`.
     example: ClassVar[Details]
     #: Field of the details with a name that people may use in the chat, if any.
     name_field: ClassVar[str | None] = None
@@ -82,10 +78,6 @@ class ReminderType(ABC):
         """Return the schedule. `first_at` is needed only if the details have no times."""
 
     @abstractmethod
-    def has_times(self, details: Details) -> bool:
-        """Return whether these checked details contain times. If they do, a request needs no field `waktu`."""
-
-    @abstractmethod
     def sentence(self, details: Details, title: str, slot: str, local: datetime) -> str:
         """Return the sentence of a message, which begins with a small letter.
 
@@ -99,6 +91,10 @@ class ReminderType(ABC):
     def timed_parts(self, details: Details) -> Iterator[tuple[str, Details]]:
         """Yield each part of the details that has a `jam`, with the name of the field that contains the part."""
         yield from ()
+
+    def has_times(self, details: Details) -> bool:
+        """Return whether these checked details contain times. If they do, a request needs no field `waktu`."""
+        return any(self.timed_parts(details))
 
     def name_of(self, details: Details) -> str | None:
         """Return the name that the person gave to the medicine, therapy or doctor."""

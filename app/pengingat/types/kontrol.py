@@ -19,7 +19,6 @@ LEADS = {"1h": "1 jam lagi ", "1d": "besok "}
 
 EXAMPLE = {
     "judul": "Kontrol ke dokter",
-    "timezone": "Asia/Jakarta",
     "details": {
         "nama_dokter": "dr. Ani",
         "nama_faskes": "RSUD Cibabat",

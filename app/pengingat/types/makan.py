@@ -27,7 +27,6 @@ ANY_MEAL = "makan"
 
 EXAMPLE = {
     "judul": "Makan teratur",
-    "timezone": "Asia/Jakarta",
     "details": {
         "sarapan": {"jam": "23:30", "karbohidrat": "nasi merah", "protein": "telur", "serat": "pepaya"},
         "makan_malam": {"jam": "11:30"},
@@ -59,9 +58,6 @@ class Makan(ReminderType):
 
     def timed_parts(self, details: Details) -> Iterator[tuple[str, Details]]:
         yield from ((meal, details[meal]) for meal in MEALS if details.get(meal, {}).get("jam"))
-
-    def has_times(self, details: Details) -> bool:
-        return any(self.timed_parts(details))
 
     def schedule(self, details: Details, first_at: datetime | None, zone: ZoneInfo) -> Schedule:
         slots = tuple(slot_of(meal, part) for meal, part in self.timed_parts(details))

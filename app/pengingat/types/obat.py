@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from marshmallow import ValidationError, fields, post_load, validate, validates_schema
@@ -48,7 +49,6 @@ VERBS = {unit: verb for verb, units in UNITS.items() for unit in units.split()}
 
 EXAMPLE = {
     "judul": "Obat diabetes",
-    "timezone": "Asia/Jakarta",
     "details": {
         "nama_obat": "Metformin",
         "frekuensi": 2,
@@ -70,23 +70,13 @@ def _refuse_addresses(text: str) -> None:
 class Amount(fields.Float):
     """Field for an amount of medicine. The amount must be above 0, or with `zero=True` at least 0."""
 
-    def __init__(
-        self,
-        *,
-        maximum: int,
-        example: float,
-        zero: bool = False,
-        required: bool = False,
-        description: str | None = None,
-    ) -> None:
-        metadata = {"example": example, **({"description": description} if description else {})}
-        bounds = validate.Range(min=0, min_inclusive=zero, max=maximum)
-        super().__init__(required=required, validate=bounds, metadata=metadata)
+    def __init__(self, maximum: int, *, zero: bool = False, **kwargs: Any) -> None:
+        super().__init__(validate=validate.Range(min=0, min_inclusive=zero, max=maximum), **kwargs)
 
 
 class Dose(DetailsPart):
     jam = TimeOfDay(required=True)
-    jumlah = Amount(required=True, maximum=100_000, example=1)
+    jumlah = Amount(100_000, required=True, metadata={"example": 1})
     satuan = Text(50, required=True, example="tablet")
 
 
@@ -120,11 +110,10 @@ class Stock(DetailsPart):
     """Remaining amount of a medicine. The service subtracts each dose that the person marks as done."""
 
     sisa = Amount(
-        required=True,
-        maximum=MAX_STOCK,
+        MAX_STOCK,
         zero=True,
-        example=60,
-        description="Current amount, in the unit of the doses",
+        required=True,
+        metadata={"example": 60, "description": "Current amount, in the unit of the doses"},
     )
     ingatkan_hari = fields.Integer(
         strict=True,
@@ -142,9 +131,7 @@ class ObatDetails(DetailsSchema, DaysAndDoses):
     frekuensi = fields.Integer(required=True, strict=True, validate=validate.Range(1, 3), metadata={"example": 2})
     jadwal = ListOf(fields.Nested(Dose), least=1, most=3, required=True)
     aturan = fields.String(
-        required=True,
-        validate=validate.OneOf([*RULES, *SYNONYMS]),
-        metadata={"example": "setelah makan"},
+        required=True, validate=validate.OneOf([*RULES, *SYNONYMS]), metadata={"example": "setelah makan"}
     )
     petunjuk = Text(
         100,
@@ -196,9 +183,6 @@ class Obat(ReminderType):
     def timed_parts(self, details: Details) -> Iterator[tuple[str, Details]]:
         yield from (("jadwal", dose) for dose in details.get("jadwal", []))
         yield from ((TEMPORARY, dose) for dose in (details.get(TEMPORARY) or {}).get("jadwal", []))
-
-    def has_times(self, details: Details) -> bool:
-        return True
 
     def schedule(self, details: Details, first_at: datetime | None, zone: ZoneInfo) -> Schedule:
         other = details.get(TEMPORARY)

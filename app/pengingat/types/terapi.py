@@ -27,7 +27,6 @@ MAX_SESSIONS = 50
 
 EXAMPLE = {
     "judul": "Fisioterapi",
-    "timezone": "Asia/Jakarta",
     "details": {
         "jenis_terapi": "Fisioterapi",
         "tempat_terapi": "RSUD Cibabat",
@@ -73,9 +72,6 @@ class Terapi(ReminderType):
 
     def timed_parts(self, details: Details) -> Iterator[tuple[str, Details]]:
         yield from (("jadwal", session) for session in details.get("jadwal", []))
-
-    def has_times(self, details: Details) -> bool:
-        return bool(details.get("jadwal"))
 
     def schedule(self, details: Details, first_at: datetime | None, zone: ZoneInfo) -> Schedule:
         sessions = details.get("jadwal")
