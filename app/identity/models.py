@@ -15,7 +15,7 @@ from app.core.database.session import Base, Created, Timestamps, trigrams
 
 
 class RoleName(StrEnum):
-    """The roles that the seed creates, highest first. The access rules of routes use only these roles."""
+    """The roles that the seed creates. The access rules of routes use only these roles."""
 
     SUPERADMIN = "superadmin"
     ADMIN = "admin"
@@ -23,6 +23,8 @@ class RoleName(StrEnum):
     PASIEN = "pasien"
 
 
+#: Order in which `role` names one of several roles. Clients compare `role` with "admin".
+MAIN_ROLES = (RoleName.ADMIN, RoleName.SUPERADMIN, RoleName.PENDAMPING, RoleName.PASIEN)
 #: Roles that people can choose for themselves at registration or in their profile.
 SELF_SERVICE = frozenset({RoleName.PASIEN, RoleName.PENDAMPING})
 #: Roles with access to other people's data. Their sessions are short, and they can have a second factor.
@@ -139,7 +141,10 @@ class User(Base, Timestamps):
 
     @property
     def role(self) -> str | None:
-        return highest(self.role_names)
+        """Return the first role in the order of `MAIN_ROLES`, or else the name of the first role by id."""
+        names = self.role_names
+        others = [role.name for role in sorted(self.roles, key=lambda role: role.id)]
+        return next((role.value for role in MAIN_ROLES if role in names), next(iter(others), None))
 
 
 #: SQL condition that is true for a person who has proven that the phone number is theirs.
@@ -265,11 +270,3 @@ class AuditEntry(Base, Created):
         sa.Index("ix_audit_entries_actor_id", "actor_id", "id"),
         sa.Index("ix_audit_entries_subject", "subject"),
     )
-
-
-def highest(names: set[str]) -> str | None:
-    """Return the highest of these roles in the order of `RoleName`.
-
-    Other roles are lower, in alphabetical order. Return None if `names` is empty.
-    """
-    return next((role.value for role in RoleName if role.value in names), min(names, default=None))

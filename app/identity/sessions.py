@@ -26,7 +26,6 @@ from app.identity.models import (
     RoleName,
     SessionKind,
     User,
-    highest,
     user_roles,
 )
 
@@ -101,7 +100,7 @@ def begin(user: User, device: str | None = None) -> TokenPair:
     db.session.add(session)
     db.session.flush()
     delete_expired(user.id)
-    return TokenPair(_access(user.id, user.role_names, session.id), refresh)
+    return TokenPair(_access(user, user.role, session.id), refresh)
 
 
 def begin_superadmin(user: User, device: str | None = None) -> str:
@@ -115,7 +114,7 @@ def begin_superadmin(user: User, device: str | None = None) -> str:
     )
     db.session.add(session)
     db.session.flush()
-    return _access(user.id, user.role_names, session.id, SUPERADMIN_TOKEN)
+    return _access(user, RoleName.SUPERADMIN, session.id, SUPERADMIN_TOKEN)
 
 
 def refresh(refresh_token: str) -> str:
@@ -133,7 +132,7 @@ def refresh(refresh_token: str) -> str:
     session.last_used_at = sa.func.now()
     session.expires_at = _expiry(session.user_id, session.created_at)
     user = db.session.get_one(User, session.user_id)
-    return _access(user.id, user.role_names, session.id)
+    return _access(user, user.role, session.id)
 
 
 def shorten(user_id: int) -> None:
@@ -250,11 +249,7 @@ def _expiry(user_id: int, begun: datetime | sa.ColumnElement[datetime]) -> sa.Co
     return sa.case((is_privileged, admin), else_=other)
 
 
-def _access(user_id: int, roles: set[str], session_id: uuid.UUID, life: timedelta = ACCESS_TOKEN) -> str:
+def _access(user: User, role: str | None, session_id: uuid.UUID, life: timedelta = ACCESS_TOKEN) -> str:
     return tokens.issue_access(
-        user_id=user_id,
-        role=highest(roles),
-        roles=sorted(roles),
-        session_id=session_id,
-        lifetime=life,
+        user_id=user.id, role=role, roles=sorted(user.role_names), session_id=session_id, lifetime=life
     )

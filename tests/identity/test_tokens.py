@@ -13,12 +13,13 @@ import jwt
 import pytest
 from flask import Flask
 
+from app.core.database.session import db
 from app.core.settings import settings
 from app.identity import sessions, tokens
-from app.identity.models import RoleName, User
+from app.identity.models import Role, RoleName, User
 from tests.conftest import config_for_tests
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import PASSWORD, make_superadmin
+from tests.helpers.factories import PASSWORD, make_user
 
 
 def claims_of(user: User, **changes: Any) -> dict[str, Any]:
@@ -151,8 +152,32 @@ def test_the_first_key_signs_tokens_and_an_older_key_still_verifies_them(
     assert_error(old.get("/profile"), 401, "invalid_token")
 
 
+@pytest.mark.parametrize(
+    ("roles", "role"),
+    [
+        (("superadmin", "admin", "pasien"), "admin"),
+        (("superadmin", "pendamping"), "superadmin"),
+        (("pasien", "pendamping"), "pendamping"),
+        (("perawat", "ahli gizi", "pasien"), "pasien"),
+        (("perawat", "ahli gizi"), "perawat"),  # the first by id
+        ((), None),
+    ],
+)
+def test_role_names_one_of_several_roles(client: Client, roles: tuple[str, ...], role: str | None) -> None:
+    for name in ("perawat", "ahli gizi"):
+        db.session.add(Role(name=name))
+        db.session.flush()
+    person = client.as_(make_user(*roles) if roles else make_user())
+    if not roles:
+        person.user.roles = []
+    profile = person.get("/profile")
+    assert profile.json["role"] == role
+    fresh = sessions.begin(person.user).access_token
+    assert jwt.decode(fresh, options={"verify_signature": False})["role"] == role
+
+
 def test_a_superadmin_token_expires_after_15_minutes(client: Client) -> None:
-    token = sessions.begin_superadmin(make_superadmin())
+    token = sessions.begin_superadmin(make_user("admin", "superadmin"))
     claims = jwt.decode(token, options={"verify_signature": False})
     assert claims["role"] == RoleName.SUPERADMIN
     assert claims["exp"] - claims["iat"] == 15 * 60

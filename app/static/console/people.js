@@ -76,7 +76,7 @@ function actions(user, view) {
     ["Peran", (_, done) => changeRoles(user, view.me, done)],
     ["Akhiri semua sesi", (_, done) => endSessions(user, done)],
     user.nomor_hp ? ["Lepaskan nomor HP", (_, done) => freeNumber(user, done)] : null,
-    isOther && isAdmin && view.me.role === "superadmin" ? ["Matikan verifikasi dua langkah", (_, done) => removeFactor(user, done)] : null,
+    isOther && isAdmin && isSuperadmin(view.me) ? ["Matikan verifikasi dua langkah", (_, done) => removeFactor(user, done)] : null,
     ["Yang dikirim", (panel) => deliveries(user, panel)],
   ].filter(Boolean);
 }
@@ -99,11 +99,15 @@ function help(isAdmin) {
   ].filter(Boolean).map((text) => element("li", {}, text)));
 }
 
+function isSuperadmin(me) {
+  return me.roles.some(({ name }) => name === "superadmin");
+}
+
 async function changeRoles(user, me, done) {
   roles ??= await api("GET", "/roles");
   const boxes = roles.map(({ id, name }) => element("label", {},
     element("input", { type: "checkbox", name: "role", value: id, checked: user.role_ids.includes(id),
-      disabled: name === "superadmin" && me.role !== "superadmin" }), role(name)));
+      disabled: name === "superadmin" && !isSuperadmin(me) }), role(name)));
   const asked = form("Simpan peran", async () => {
     const chosen = [...asked.querySelectorAll("input:checked")].map(({ value }) => Number(value));
     done(await api("PUT", `/admins/users/${user.id}`, { role_ids: chosen }), `Peran ${user.nama_ktp} disimpan.`);
