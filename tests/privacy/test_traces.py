@@ -1,4 +1,7 @@
-"""Tests that responses, logs and other places contain no data of the marked person, even after errors."""
+"""Three questions about the data of one marked person: who reads it, where does it lie, and what is left of it?
+
+The person does everything that the API offers, also with errors, takes the own copy along, and leaves.
+"""
 
 from __future__ import annotations
 
@@ -111,3 +114,47 @@ def test_messages_to_others_contain_at_most_the_pseudonym(traces: Traces) -> Non
     assert any("Kasus mendesak" in text for text in pushes)
     assert not [text for text in messages + pushes if seen(text, traces.endpoint) - {"pseudonym"}]
     assert any(MARKS["medicine"] in text for target, text in traces.messages if MARKS["phone"] in target)
+
+
+# --- where the data lies, and what is left --------------------------------------------------------------------------
+
+#: Places that contain a mark while the person has an account. The NIK is encrypted, and passwords are hashed.
+PLACES = {
+    "name": {"users"},
+    "username": {"users"},
+    "e-mail": {"users"},
+    "phone": {"users", "phone_numbers", "phone_verifications", "inbound", "deliveries"},
+    "NIK": set(),
+    "religion": {"users"},
+    "password": set(),
+    "new password": set(),
+    "pseudonym": {"users"},
+    "medicine": {"reminders", "occurrences"},
+    "push endpoint": {"push_subscriptions"},
+}
+
+
+def test_each_word_lies_only_in_its_tables(traces: Traces) -> None:
+    assert {name: traces.stored[name] for name in PLACES} == PLACES
+
+
+@pytest.mark.parametrize("name", sorted(MARKS))
+def test_the_own_copy_has_each_word_but_the_passwords(traces: Traces, name: str) -> None:
+    files = [path for path, content in traces.copy.items() if MARKS[name].encode() in content]
+    assert bool(files) is ("password" not in name)
+
+
+def test_the_own_copy_has_every_table_that_the_person_filled_and_the_picture(traces: Traces) -> None:
+    empty = {path for path, content in traces.copy.items() if path.endswith(".json") and content == b"[\n]\n"}
+    filled = {path for path in traces.copy if path.endswith(".json")} - empty
+    tables = (
+        "users reminders occurrences posts marks consents sessions invitations inbound deliveries saved reports blocks"
+        " access_log notification_settings phone_verifications push_subscriptions own_pictures activity_logs"
+    )
+    assert {f"data/{table}.json" for table in tables.split()} <= filled
+    assert any(path.startswith("gambar/") for path in traces.copy)
+
+
+def test_nothing_is_left_after_the_erasure(traces: Traces) -> None:
+    assert traces.left.keys() == PLACES.keys()
+    assert not any(traces.left.values())

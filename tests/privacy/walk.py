@@ -1,28 +1,35 @@
-"""Requests of the marked person and of other people, including requests that fail."""
+"""Requests of the marked person and of other people, including requests that fail. At the end the person leaves."""
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from zipfile import ZipFile
 
 import sqlalchemy as sa
 from flask import Flask
 from redis import Redis
 from werkzeug.test import TestResponse
 
-from app.core.database.session import db
+from app.core.database.session import db, unit_of_work
 from app.core.lib.local_time import rfc3339
 from app.identity.models import User
+from app.logs import jobs as logs
 from app.notifications import jobs
 from app.notifications.models import Delivery
+from app.personal_data import jobs as personal_data
 from dev.simulators import Server
 from tests.architecture.table import ACCESS
+from tests.core.media.samples import plain
 from tests.helpers.client import Client
 from tests.helpers.factories import make_admin, make_superadmin, make_user
+from tests.inbox.phones import Phone
+from tests.personal_data.traces import found
 from tests.privacy.marks import MARKS, PERSON
 
 #: An operator's SQL statement that fails. PostgreSQL's error message contains values of the row.
@@ -50,6 +57,11 @@ class Traces:
     log: list[str] = field(default_factory=list)
     #: Log of PostgreSQL. None if PostgreSQL runs on another machine, where the tests cannot read the log.
     postgres_log: list[str] | None = None
+    #: Tables, keys of Redis and files that contain a mark, by mark: before the erasure, and after it.
+    stored: dict[str, set[str]] = field(default_factory=dict)
+    left: dict[str, set[str]] = field(default_factory=dict)
+    #: Content of each file of the person's own copy.
+    copy: dict[str, bytes] = field(default_factory=dict)
 
 
 class Walk:
@@ -75,6 +87,7 @@ class Walk:
         self.others_read()
         self.password_is_reset()
         self.look()
+        self.person_leaves()
         return self.traces
 
     def call(self, reader: str, method: str, path: str, json: Any = None, **options: Any) -> TestResponse:
@@ -123,6 +136,19 @@ class Walk:
         assert self.person.post("/log/user-log", {"event_type": "page"}).status_code == 202
         response = self.call("pendamping", "POST", "/caregiver/patients", {"patient_id": self.id})
         assert response.status_code == 201, response.text
+
+        theirs = f"/forum/threads/{self.theirs}"
+        picture = {"image": (io.BytesIO(plain()), "saya.png")}
+        assert self.person.put("/profile", data=picture, content_type="multipart/form-data").status_code == 200
+        for method, path, body in (
+            ("PUT", "/profile/notifikasi", {"quiet_hours": {"start": "22:00", "end": "05:00"}}),
+            ("PUT", "/profile/persetujuan", {"health_data": True, "broadcasts": True}),
+            ("POST", "/articles/save", {"url": "https://kemkes.go.id/id/artikel-1", "title": "Menu sehat"}),
+            ("POST", "/videoplatform/save", {"video_id": "dQw4w9WgXcQ", "title": "Menu sehat"}),
+            ("POST", f"{theirs}/like", None),
+            ("POST", f"{theirs}/save", None),
+        ):
+            assert self.person.open(method, path, body).status_code in (200, 201), path
 
     # --- other people ---
 
@@ -185,6 +211,8 @@ class Walk:
             body = {"decision": decision, "reason": "Diperiksa."}
             assert self.call("admin", "PUT", f"/admins/moderasi/{case}", body).status_code == 200
         assert self.person.post(f"/forum/threads/{self.thread}/banding", {"note": "Bukan iklan."}).status_code == 201
+        for action, body in (("lapor", {"reason": "spam"}), ("blokir", None)):
+            assert self.person.post(f"/forum/threads/{self.theirs}/{action}", body).status_code in (200, 201)
         cry = {"content": "Aku ingin mati.", "use_pseudonym": True}
         assert "help" in self.person.post(f"/forum/threads/{self.theirs}/reply", cry).json
 
@@ -224,6 +252,33 @@ class Walk:
         assert code
         body = {"code": code[1], "new_password": MARKS["new password"]}
         assert self.nobody.post("/update-password", body).status_code == 200
+
+    def person_leaves(self) -> None:
+        """Let the person download the own copy and leave. Search for the marks before and after the erasure."""
+        login = {"username": PERSON["username"], "password": MARKS["new password"]}
+        person = self.nobody.with_token(self.nobody.post("/login", login).json["access_token"])
+        endpoint = self.subscribe(person)  # the first one ended with its session
+        assert person.post("/patient/invitations", {"scopes": ["alerts"]}).status_code == 201
+        phone = Phone(f"+62{MARKS['phone']}")
+        phone.write(f"VERIFIKASI {person.post('/profile/phone/verification', {}).json['code']}")
+        phone.write("BANTUAN")
+        assert person.post("/profile/phone/verification", {}).status_code == 201  # stays open
+        logs.ingest()
+        own = {"password": MARKS["new password"]}
+        export = person.post("/profile/ekspor", own).json["id"]
+        personal_data.make_export(export)
+        with ZipFile(io.BytesIO(person.get(f"/profile/ekspor/{export}").data)) as file:
+            self.traces.copy = {name: file.read(name) for name in file.namelist()}
+        self.traces.stored = self.places(endpoint)
+        assert person.delete("/profile", {**own, "forum": "anonymise"}).status_code == 202
+        with unit_of_work():
+            db.session.execute(sa.update(User).where(User.id == self.id).values(erasure_due_at=sa.func.now()))
+        personal_data.erase(self.id)
+        self.traces.left = self.places(endpoint)
+
+    def places(self, endpoint: str) -> dict[str, set[str]]:
+        marks = {**MARKS, "push endpoint": endpoint}
+        return {name: set(found(self.app, mark)) for name, mark in marks.items()}
 
     def look(self) -> None:
         """Send all deliveries. Then collect everything that the service wrote."""
