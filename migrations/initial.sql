@@ -388,7 +388,6 @@ CREATE TABLE deliveries (
     receipt text,
     receipt_at timestamp with time zone,
     receipt_code text,
-    provider_state_ref text,
     about_type text,
     about_id bigint,
     sealed text
@@ -420,8 +419,6 @@ COMMENT ON COLUMN deliveries.receipt IS 'accepted, sent, failed, delivered or re
 COMMENT ON COLUMN deliveries.receipt_at IS 'time of the receipt, from the provider''s clock';
 
 COMMENT ON COLUMN deliveries.receipt_code IS 'the provider''s error code of a failed receipt';
-
-COMMENT ON COLUMN deliveries.provider_state_ref IS 'message id in later receipts; null: the same as provider_ref';
 
 COMMENT ON COLUMN deliveries.about_type IS 'type of the object in about_id: reminder, patient, forum_thread, ...';
 
@@ -1415,8 +1412,6 @@ CREATE INDEX ix_deliveries_open ON deliveries USING btree (queue, channel, next_
 
 CREATE INDEX ix_deliveries_provider_ref ON deliveries USING btree (provider_ref) WHERE (provider_ref IS NOT NULL);
 
-CREATE INDEX ix_deliveries_provider_state_ref ON deliveries USING btree (provider_state_ref) WHERE (provider_state_ref IS NOT NULL);
-
 CREATE INDEX ix_deliveries_settled ON deliveries USING btree (queue, settled_at) WHERE (settled_at IS NOT NULL);
 
 CREATE INDEX ix_deliveries_target ON deliveries USING btree (target) WHERE (user_id IS NULL);
@@ -1448,6 +1443,8 @@ CREATE INDEX ix_inbound_open ON inbound USING btree (kind, id) WHERE (handled_at
 CREATE INDEX ix_inbound_phone ON inbound USING btree (phone, received_at) WHERE (kind = 'message'::text);
 
 CREATE INDEX ix_inbound_received_at ON inbound USING brin (received_at);
+
+CREATE INDEX ix_inbound_state_ref ON inbound USING btree (((payload ->> 'state_ref'::text))) WHERE (((payload ->> 'state_ref'::text) IS NOT NULL) AND (ref IS NOT NULL));
 
 CREATE INDEX ix_invitations_expires_at ON invitations USING btree (expires_at);
 

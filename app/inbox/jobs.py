@@ -66,7 +66,7 @@ _next = (
 _anything_open = sa.select(
     sa.or_(
         sa.exists().where(_is_open, _is_single),
-        sa.exists().where(receipts.open_receipts(sa.func.statement_timestamp())),
+        sa.exists().where(receipts.is_open),
     )
 )
 _count_open = sa.select(sa.func.count()).select_from(inbound).where(_is_open)

@@ -139,9 +139,6 @@ class Delivery(Base, Created):
     )
     receipt_at: Mapped[datetime | None] = mapped_column(comment="time of the receipt, from the provider's clock")
     receipt_code: Mapped[str | None] = mapped_column(comment="the provider's error code of a failed receipt")
-    provider_state_ref: Mapped[str | None] = mapped_column(
-        comment="message id in later receipts; null: the same as provider_ref"
-    )
 
     __table_args__ = (
         # The scheduler and the workers query only unsent rows. This index contains no other rows, so it stays small.
@@ -166,13 +163,8 @@ class Delivery(Base, Created):
         # For queries of recently sent or failed deliveries.
         sa.Index("ix_deliveries_settled", "queue", "settled_at", postgresql_where=sa.text("settled_at IS NOT NULL")),
         sa.Index("ix_deliveries_occurrence_id", "occurrence_id", postgresql_where=sa.text("occurrence_id IS NOT NULL")),
-        # For receipts, which identify a message by one of these two references.
+        # For receipts, which identify a message by the provider's reference.
         sa.Index("ix_deliveries_provider_ref", "provider_ref", postgresql_where=sa.text("provider_ref IS NOT NULL")),
-        sa.Index(
-            "ix_deliveries_provider_state_ref",
-            "provider_state_ref",
-            postgresql_where=sa.text("provider_state_ref IS NOT NULL"),
-        ),
     )
 
 
@@ -219,6 +211,12 @@ class Inbound(Base):
         # For queries of the time of a person's last message, and of the number of our answers to the person.
         sa.Index("ix_inbound_phone", "phone", "received_at", postgresql_where=sa.text("kind = 'message'")),
         sa.Index("ix_inbound_received_at", "received_at", postgresql_using="brin"),
+        # For receipts of Fonnte that have only the id of a state, see `delivery.receipts`.
+        sa.Index(
+            "ix_inbound_state_ref",
+            sa.text("(payload ->> 'state_ref')"),
+            postgresql_where=sa.text("payload ->> 'state_ref' IS NOT NULL AND ref IS NOT NULL"),
+        ),
     )
 
 

@@ -7,14 +7,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
 from app.notifications import jobs
 from app.notifications.delivery import claims, receipts, settlements
-from app.notifications.models import Channel, Delivery, DeliveryState, Inbound, InboundKind, Receipt
+from app.notifications.models import Channel, DeliveryState, Inbound, InboundKind, Receipt
 from dev.simulators import Server
 from tests.notifications.deliveries import add, age, reread, sent
 
@@ -58,7 +57,7 @@ def test_a_receipt_with_the_id_of_an_unsent_delivery_does_not_settle_it(app: Fla
     old = tell(Receipt.READ, delivery=row.id)
     take()
     assert reread(row.dedupe_key).state == DeliveryState.PENDING
-    assert outcome(old) == (receipts.WAITING, False)
+    assert outcome(old) == (receipts.IGNORED, True)
 
 
 def test_the_second_reference_of_a_receipt_is_stored(app: Flask) -> None:
@@ -88,7 +87,7 @@ def test_a_repeated_receipt_is_applied_once(app: Flask, first: Receipt) -> None:
     row = sent()
     ids = [tell(first, ref=row.provider_ref) for _ in range(3)]
     assert take() == 3
-    assert sorted(outcome(each)[0] or "" for each in ids) == ["applied", "known", "known"]
+    assert sorted(outcome(each)[0] or "" for each in ids) == ["applied", "ignored", "ignored"]
     assert take() == 0
 
 
@@ -132,42 +131,15 @@ def test_an_unknown_reference_does_not_match_a_message_without_a_reference(app: 
     strange = tell(Receipt.READ, state_ref="state-of-somebody-else")
     take()
     assert reread(row.dedupe_key).receipt == Receipt.SENT
-    assert outcome(strange) == ("waiting", False)
+    assert outcome(strange) == ("ignored", True)
 
 
-def test_a_receipt_is_applied_to_all_deliveries_with_the_same_reference(app: Flask) -> None:
-    rows = [sent(), sent()]
-    with unit_of_work():
-        ids = [row.id for row in rows]
-        db.session.execute(sa.update(Delivery).where(Delivery.id.in_(ids)).values(provider_ref="together"))
-    tell(Receipt.DELIVERED, ref="together")
-    take()
-    assert {reread(row.dedupe_key).receipt for row in rows} == {Receipt.DELIVERED}
-
-
-def test_a_receipt_that_arrives_before_its_reference_is_stored_is_applied_later(app: Flask) -> None:
-    early = tell(Receipt.DELIVERED, ref="soon")
+def test_only_one_job_at_a_time_handles_receipts(committed: Flask) -> None:
+    tell(Receipt.SENT, ref=sent().provider_ref)
+    with db.engine.connect() as other:
+        other.execute(receipts._lock)
+        assert take() == 0
     assert take() == 1
-    assert outcome(early) == ("waiting", False)
-    assert take() == 0
-    row = sent()
-    with unit_of_work():
-        db.session.execute(sa.update(Delivery).where(Delivery.id == row.id).values(provider_ref="soon"))
-        back = sa.update(Inbound).where(Inbound.id == early).values(received_at=local_time.now() - timedelta(minutes=1))
-        db.session.execute(back)
-    take()
-    assert outcome(early) == ("applied", True)
-    assert reread(row.dedupe_key).receipt == Receipt.DELIVERED
-
-
-def test_a_receipt_of_an_unknown_delivery_is_closed_at_the_second_attempt(app: Flask) -> None:
-    stray = tell(Receipt.DELIVERED, ref="another-service")
-    take()
-    with unit_of_work():
-        back = sa.update(Inbound).where(Inbound.id == stray).values(received_at=local_time.now() - timedelta(minutes=1))
-        db.session.execute(back)
-    take()
-    assert outcome(stray) == ("unknown delivery", True)
 
 
 @pytest.mark.parametrize("told", [Receipt.SENT, Receipt.DELIVERED, Receipt.FAILED])
