@@ -67,7 +67,8 @@ def make_export(export_id: int) -> None:
         with TemporaryDirectory(prefix="health-export-") as folder:
             path = Path(folder) / "export.zip"
             archive.write(path, user, connection)
-            storage.area(Area.EXPORTS).put_file(export.file, path, CONTENT_TYPE)
+            with path.open("rb") as file:
+                storage.area(Area.EXPORTS).put(export.file, file, CONTENT_TYPE)
         if not _finish(export_id):  # the person was erased during the export
             storage.area(Area.EXPORTS).remove(export.file)
 

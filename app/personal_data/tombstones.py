@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hmac
 from datetime import datetime
+from io import BytesIO
 
 import sqlalchemy as sa
 
@@ -29,7 +30,7 @@ def create(user: User, posts: Posts) -> None:
     """Store a tombstone. Remove it again if the open transaction is rolled back."""
     name = _name(user.id, user.created_at, *settings.nik_keys[0])
     area = _area()
-    area.put(name, posts.encode(), CONTENT_TYPE)
+    area.put(name, BytesIO(posts.encode()), CONTENT_TYPE)
     on_rollback(lambda: area.remove(name))
 
 

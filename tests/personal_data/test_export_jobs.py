@@ -5,6 +5,7 @@ from __future__ import annotations
 import stat
 import tracemalloc
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -39,7 +40,7 @@ def test_an_export_file_is_readable_only_by_the_service_user(mine: Client) -> No
     (path,) = root.glob(f"??/{db.session.get_one(DataExport, export_id).file}")
     modes = {stat.S_IMODE(each.stat().st_mode) for each in (root, path.parent)}
     assert (modes, stat.S_IMODE(path.stat().st_mode)) == ({0o700}, 0o600)
-    storage.create(current()).put(f"{'0' * 32}.webp", b"x", "image/webp")
+    storage.create(current()).put(f"{'0' * 32}.webp", BytesIO(b"x"), "image/webp")
     assert stat.S_IMODE((settings.media_root / "00" / f"{'0' * 32}.webp").stat().st_mode) & 0o044 == 0o044
 
 
@@ -57,9 +58,8 @@ def test_an_export_is_deleted_from_the_store_after_a_day(mine: Client) -> None:
     assert db.session.get(DataExport, export_id) is None
 
 
-def test_an_orphaned_export_file_is_deleted(app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "file").write_bytes(b"x")
-    storage.area(Area.EXPORTS).put_file("0" * 32 + ".zip", tmp_path / "file", jobs.CONTENT_TYPE)
+def test_an_orphaned_export_file_is_deleted(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    storage.area(Area.EXPORTS).put("0" * 32 + ".zip", BytesIO(b"x"), jobs.CONTENT_TYPE)
     jobs.delete_old_exports()
     assert "0" * 32 + ".zip" in stored(), "the row of a young file may not be committed yet"
     monkeypatch.setattr(jobs, "ORPHAN_AGE", timedelta())

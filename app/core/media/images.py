@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from io import BytesIO
 from typing import BinaryIO
 
-from PIL import Image
+from PIL import Image, ImageOps
 
 from app.core.errors import AppError, PayloadTooLarge, UnsupportedMedia
 from app.core.slots import Slots
@@ -32,17 +33,6 @@ MAX_JPEG_SCANS = 100
 
 #: Each process decodes one picture at a time, because a WebP of 24 megapixels needs about 400 MiB.
 DECODING = Slots(1, wait_s=3, message="Terlalu banyak gambar sedang diproses. Silakan coba lagi.")
-
-ORIENTATION_TAG = 0x0112
-UPRIGHT = {
-    2: Image.Transpose.FLIP_LEFT_RIGHT,
-    3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270,
-    7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
-}
 
 TOO_LARGE = "Gambar terlalu besar: maksimal 5 MB, dan 40 megapiksel (JPEG) atau 24 megapiksel (PNG dan WebP)."
 NOT_A_PICTURE = "Berkas bukan gambar JPEG, PNG, atau WebP yang utuh."
@@ -94,17 +84,11 @@ def _decode(data: bytes, longest_edge: int) -> Image.Image:
             raise UnsupportedMedia(NOT_A_PICTURE, code="not_an_image")
         image.draft(None, (longest_edge, longest_edge))  # decode a JPEG at about the final size
         image.load()
-        orientation = _orientation(image)
         small = _plain_mode(image)
     small.thumbnail((longest_edge, longest_edge), reducing_gap=2.0)
-    return small.transpose(UPRIGHT[orientation]) if orientation in UPRIGHT else small
-
-
-def _orientation(image: Image.Image) -> int:
-    try:
-        return int(image.getexif().get(ORIENTATION_TAG, 1))
-    except Exception:  # noqa: BLE001  # invalid EXIF does not affect the picture
-        return 1
+    with suppress(Exception):  # invalid EXIF does not affect the picture
+        ImageOps.exif_transpose(small, in_place=True)
+    return small
 
 
 def _plain_mode(image: Image.Image) -> Image.Image:

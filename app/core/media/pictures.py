@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Mapping
 from datetime import timedelta
 from functools import partial
+from io import BytesIO
 from typing import Any, BinaryIO, cast
 
 import sqlalchemy as sa
@@ -61,7 +62,7 @@ def copy(name: str) -> str:
 def _put(data: bytes) -> str:
     name = f"{secrets.token_hex(16)}.webp"
     on_rollback(partial(store().remove, name))
-    store().put(name, data, CONTENT_TYPE)
+    store().put(name, BytesIO(data), CONTENT_TYPE)
     return name
 
 

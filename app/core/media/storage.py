@@ -43,11 +43,11 @@ class Store(Protocol):
     All methods raise `Unavailable` if the store is full or unreachable.
     """
 
-    def put(self, name: str, data: bytes, content_type: str) -> None:
-        """Store the data completely or not at all. After the return, the data survives a crash of the machine."""
+    def put(self, name: str, source: BinaryIO, content_type: str) -> None:
+        """Store a file of any size, completely or not at all. Replace an existing file with the same name.
 
-    def put_file(self, name: str, file: Path, content_type: str) -> None:
-        """Store a file of any size, completely or not at all. Replace an existing file with the same name."""
+        After the return, the file survives a crash of the machine.
+        """
 
     def response(self, name: str, content_type: str) -> Response:
         """Return a response that streams the data. Raise `NotFound` if the name does not exist."""
@@ -79,17 +79,7 @@ class FolderStore:
     def _path(self, name: str) -> Path:
         return self.root / name[:2] / name
 
-    def put(self, name: str, data: bytes, content_type: str) -> None:  # the suffix of `name` determines the type
-        with self._writing(name) as file:
-            file.write(data)
-
-    def put_file(self, name: str, file: Path, content_type: str) -> None:
-        with file.open("rb") as source, self._writing(name) as target:
-            shutil.copyfileobj(source, target, CHUNK_BYTES)
-
-    @contextmanager
-    def _writing(self, name: str) -> Iterator[BinaryIO]:
-        """Open a temporary file. After the block, rename the file to `name`."""
+    def put(self, name: str, source: BinaryIO, content_type: str) -> None:  # the suffix of `name` determines the type
         path = self._path(name)
         # The suffix is random, so that unfinished files of killed processes do not conflict.
         unfinished = path.with_suffix(f".{secrets.token_hex(4)}{UNFINISHED}")
@@ -99,7 +89,7 @@ class FolderStore:
                 with unfinished.open("xb") as file:
                     if self.private:
                         os.fchmod(file.fileno(), 0o600)
-                    yield file
+                    shutil.copyfileobj(source, file, CHUNK_BYTES)
                     file.flush()
                     os.fsync(file.fileno())
                 unfinished.replace(path)
@@ -158,12 +148,8 @@ class BucketStore:
         waits = BotoConfig(connect_timeout=2, read_timeout=5, retries={"total_max_attempts": 2, "mode": "standard"})
         return boto3.client("s3", config=waits)
 
-    def put(self, name: str, data: bytes, content_type: str) -> None:
-        self._call("put_object", Key=self.prefix + name, Body=data, ContentType=content_type)
-
-    def put_file(self, name: str, file: Path, content_type: str) -> None:
-        with file.open("rb") as body:
-            self._call("put_object", Key=self.prefix + name, Body=body, ContentType=content_type)
+    def put(self, name: str, source: BinaryIO, content_type: str) -> None:
+        self._call("put_object", Key=self.prefix + name, Body=source, ContentType=content_type)
 
     def response(self, name: str, content_type: str) -> Response:
         stored = self._call("get_object", Key=self.prefix + name)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from io import BytesIO
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -48,7 +49,7 @@ def restore(source: Path) -> str:
         raise OperatorError(f"the backup is of revision {found and found[1]}, which this version does not know")
     # Restore tombstones before the dump. If the restore is killed later, the service still erases these people again.
     for path in source.absolute().parent.glob(f"*/{MEDIA}/{Area.TOMBSTONES}/??/*"):
-        tombstones.put(path.name, path.read_bytes(), "text/plain")
+        tombstones.put(path.name, BytesIO(path.read_bytes()), "text/plain")
     url = sa.make_url(settings.database_url)
     # this dialect function also handles several hosts with ports
     _, parameters = url.get_dialect()().create_connect_args(url)
@@ -58,7 +59,7 @@ def restore(source: Path) -> str:
     upgrade()
     count = 0
     for path in (source / MEDIA).glob("??/*"):
-        pictures.store().put(path.name, path.read_bytes(), pictures.CONTENT_TYPE)
+        pictures.store().put(path.name, BytesIO(path.read_bytes()), pictures.CONTENT_TYPE)
         count += 1
     return f"Restored the database of revision {found[1]}, now at head, and {count} pictures."
 

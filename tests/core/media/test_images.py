@@ -7,7 +7,7 @@ import sys
 from io import BytesIO
 
 import pytest
-from PIL import Image, ImageCms
+from PIL import ExifTags, Image, ImageCms
 
 from app.core.errors import PayloadTooLarge, Unavailable, UnsupportedMedia
 from app.core.media import images
@@ -43,15 +43,21 @@ def test_large_texts_and_profiles_of_a_png_are_skipped(name: str) -> None:
     assert (image.format, image.mode, image.size) == ("WEBP", "RGB", (64, 48))
 
 
+#: How a camera stored the picture, by EXIF orientation.
+TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT, 3: Image.Transpose.ROTATE_180, 4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE, 6: Image.Transpose.ROTATE_90, 7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_270,
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("orientation", range(1, 9))
 def test_photo_is_rotated_by_its_exif_orientation(orientation: int) -> None:
     upright = Image.new("RGB", (60, 40), "white")
     upright.paste("red", (0, 0, 30, 20))  # a red area in the top left corner
-    inverse = {6: 8, 8: 6}.get(orientation, orientation)
-    turn = images.UPRIGHT.get(inverse)
     exif = Image.Exif()
-    exif[images.ORIENTATION_TAG] = orientation
-    stored = upright if turn is None else upright.transpose(turn)
+    exif[ExifTags.Base.Orientation] = orientation
+    stored = upright.transpose(TURNS[orientation]) if orientation in TURNS else upright
     image = normalised(encoded(stored, "JPEG", exif=exif, quality=95))
     assert image.size == (60, 40)
     red, green, _ = image.getpixel((8, 8))
