@@ -1478,7 +1478,7 @@ CREATE INDEX ix_phone_verifications_phone ON phone_verifications USING btree (ph
 
 CREATE INDEX ix_phone_verifications_session_id ON phone_verifications USING btree (session_id);
 
-CREATE INDEX ix_posts_category_id ON posts USING btree (category_id, id) WHERE (root_id IS NULL);
+CREATE INDEX ix_posts_category_id ON posts USING btree (category_id, id) INCLUDE (user_id, use_pseudonym, hidden_by) WHERE (root_id IS NULL);
 
 CREATE INDEX ix_posts_created_at ON posts USING btree (created_at);
 
@@ -1488,7 +1488,7 @@ CREATE INDEX ix_posts_root_id ON posts USING btree (root_id, id);
 
 CREATE INDEX ix_posts_searched ON posts USING gin (title gin_trgm_ops, content gin_trgm_ops) WHERE (root_id IS NULL);
 
-CREATE INDEX ix_posts_threads ON posts USING btree (id) WHERE (root_id IS NULL);
+CREATE INDEX ix_posts_threads ON posts USING btree (id) INCLUDE (user_id, use_pseudonym, hidden_by) WHERE (root_id IS NULL);
 
 CREATE INDEX ix_posts_user_id ON posts USING btree (user_id, id);
 

@@ -80,26 +80,26 @@ def _media(name: sa.ColumnElement[str | None]) -> sa.ColumnElement[str]:
     return sa.literal_column("'/media/'").concat(name)
 
 
-def select_posts(page: sa.FromClause, *more: sa.ColumnElement[Any]) -> AnySelect:
-    """Return the statement that reads the posts of `page`, a selection of rows, as the caller sees them.
+def select_posts(post: sa.FromClause, *more: sa.ColumnElement[Any]) -> AnySelect:
+    """Return the statement that reads posts as the caller sees them. `post` is the table, or some of its rows.
 
     Only the authors are joined. PostgreSQL plans subqueries for the other columns in less time than joins.
     """
-    is_open = ~page.c.use_pseudonym
-    category = sa.select(categories.c.name).where(categories.c.id == page.c.category_id)
+    is_open = ~post.c.use_pseudonym
+    category = sa.select(categories.c.name).where(categories.c.id == post.c.category_id)
     mark = sa.select(array([marks.c.is_liked, marks.c.is_saved]))
-    mark = mark.where(marks.c.post_id == page.c.id, marks.c.user_id == CALLER_ID)
+    mark = mark.where(marks.c.post_id == post.c.id, marks.c.user_id == CALLER_ID)
     return sa.select(
-        *(page.c[name] for name in _COLUMNS),
-        _media(page.c.image).label("image"),
+        *(post.c[name] for name in _COLUMNS),
+        _media(post.c.image).label("image"),
         category.scalar_subquery().label("category"),
-        author_name(page.c.use_pseudonym).label("author"),
+        author_name(post.c.use_pseudonym).label("author"),
         sa.case((is_open, users.c.id)).label("author_id"),
         sa.case((is_open, _media(users.c.image))).label("author_image"),
         mark.scalar_subquery().label("mark"),
-        sa.func.coalesce(page.c.user_id == CALLER_ID, sa.false()).label("is_owner"),
+        sa.func.coalesce(post.c.user_id == CALLER_ID, sa.false()).label("is_owner"),
         *more,
-    ).select_from(page.outerjoin(users, users.c.id == page.c.user_id))
+    ).select_from(post.outerjoin(users, users.c.id == post.c.user_id))
 
 
 #: Columns of a post that the record takes unchanged, and those from which `record` derives fields.
@@ -164,14 +164,15 @@ def _list(*, threads: bool, by_category: bool, saved: bool, mine: bool, search: 
     else:
         total = sa.select(sa.func.coalesce(sa.func.sum(categories.c.threads_count), 0))
         total = total.where(categories.c.id == CATEGORY_ID) if by_category else total
-    page = sa.select(posts).where(*rules).order_by(posts.c.id.desc()).limit(SIZE).offset(OFFSET).subquery("page")
+    ids = sa.select(posts.c.id).where(*rules).order_by(posts.c.id.desc()).limit(SIZE).offset(OFFSET).correlate(None)
+    is_on_page = posts.c.id == sa.any_(sa.func.array(ids.scalar_subquery()))
     more: list[sa.ColumnElement[Any]] = [total.scalar_subquery().label("total")]
     if mine:
-        more.append(hidden_reason(page).label("hidden_reason"))
+        more.append(hidden_reason(posts).label("hidden_reason"))
     if not threads:
-        title = sa.select(_shown_title()).where(_thread.c.id == page.c.root_id)
+        title = sa.select(_shown_title()).where(_thread.c.id == posts.c.root_id)
         more.append(title.scalar_subquery().label("thread"))
-    return select_posts(page, *more).order_by(page.c.id.desc()), total
+    return select_posts(posts, *more).where(is_on_page).order_by(posts.c.id.desc()), total
 
 
 def _shown_title() -> sa.ColumnElement[str]:
