@@ -39,6 +39,7 @@ from app.notifications.senders import report as sender_report
 from app.notifications.senders import sender_status
 from app.pengingat import jobs as pengingat
 from app.pengingat.caregiving import alerts
+from app.pengingat.ledger import alerts as caregiver_alerts
 from app.pengingat.ledger import missed, stock, upcoming
 from app.pengingat.outgoing import presend_checks, render
 from app.personal_data import jobs as personal_data
@@ -53,7 +54,6 @@ TICKS = (
     broadcasts.enqueue_due,
     logs.enqueue_ingest,
     pengingat.miss_overdue,
-    pengingat.send_caregiver_alerts,
     inbox.enqueue_open,
 )
 
@@ -84,7 +84,7 @@ PERIODIC = (
 RENDER: Mapping[str, Renderer] = {
     upcoming.KIND: render.render,
     stock.KIND: render.render_stock,
-    alerts.KIND: alerts.render,
+    caregiver_alerts.KIND: alerts.render,
     broadcasts.KIND: rendering.by_event(
         {forum_notices.THREAD_KIND: forum_notices.render_threads, "article": articles.render, "video": videos.render}
     ),
@@ -111,6 +111,7 @@ ROUTING = drain.Routing(
     checks={
         broadcasts.KIND: broadcast_checks.check_recipient,
         upcoming.KIND: presend_checks.check,
+        caregiver_alerts.KIND: alerts.check_night,
     },
     throttles={URGENT: sender_status.may_claim, BULK: broadcast_checks.may_claim},
     on_recalled=missed.record_undelivered,

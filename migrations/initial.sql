@@ -232,30 +232,6 @@ CREATE SEQUENCE broadcasts_id_seq
 
 ALTER SEQUENCE broadcasts_id_seq OWNED BY broadcasts.id;
 
-CREATE TABLE caregiver_alerts (
-    id bigint NOT NULL,
-    link_id bigint NOT NULL,
-    occurrence_id bigint NOT NULL,
-    about text NOT NULL,
-    due_at timestamp with time zone NOT NULL,
-    told_at timestamp with time zone,
-    way text,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
-);
-
-COMMENT ON COLUMN caregiver_alerts.due_at IS 'earliest time to send the alert';
-
-COMMENT ON COLUMN caregiver_alerts.told_at IS 'when the alert was put into the outbox; alerts with the same time are in one message';
-
-CREATE SEQUENCE caregiver_alerts_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
-
-ALTER SEQUENCE caregiver_alerts_id_seq OWNED BY caregiver_alerts.id;
-
 CREATE TABLE caregiver_cuts (
     patient_id bigint NOT NULL,
     caregiver_id bigint NOT NULL,
@@ -1122,8 +1098,6 @@ ALTER TABLE ONLY blocks ALTER COLUMN id SET DEFAULT nextval('blocks_id_seq'::reg
 
 ALTER TABLE ONLY broadcasts ALTER COLUMN id SET DEFAULT nextval('broadcasts_id_seq'::regclass);
 
-ALTER TABLE ONLY caregiver_alerts ALTER COLUMN id SET DEFAULT nextval('caregiver_alerts_id_seq'::regclass);
-
 ALTER TABLE ONLY caregiver_links ALTER COLUMN id SET DEFAULT nextval('caregiver_links_id_seq'::regclass);
 
 ALTER TABLE ONLY cases ALTER COLUMN id SET DEFAULT nextval('cases_id_seq'::regclass);
@@ -1184,9 +1158,6 @@ ALTER TABLE ONLY broadcast_pauses
 
 ALTER TABLE ONLY broadcasts
     ADD CONSTRAINT pk_broadcasts PRIMARY KEY (id);
-
-ALTER TABLE ONLY caregiver_alerts
-    ADD CONSTRAINT pk_caregiver_alerts PRIMARY KEY (id);
 
 ALTER TABLE ONLY caregiver_cuts
     ADD CONSTRAINT pk_caregiver_cuts PRIMARY KEY (patient_id, caregiver_id);
@@ -1317,9 +1288,6 @@ ALTER TABLE ONLY blocks
 ALTER TABLE ONLY broadcasts
     ADD CONSTRAINT uq_broadcasts_kind_about_id UNIQUE (kind, about_id);
 
-ALTER TABLE ONLY caregiver_alerts
-    ADD CONSTRAINT uq_caregiver_alerts_occurrence_id_link_id_about UNIQUE (occurrence_id, link_id, about);
-
 ALTER TABLE ONLY caregiver_links
     ADD CONSTRAINT uq_caregiver_links_caregiver_id_patient_id UNIQUE (caregiver_id, patient_id);
 
@@ -1383,10 +1351,6 @@ CREATE INDEX ix_audit_entries_subject ON audit_entries USING btree (subject);
 CREATE INDEX ix_blocks_blocked_id ON blocks USING btree (blocked_id);
 
 CREATE INDEX ix_broadcasts_open ON broadcasts USING btree (starts_at) WHERE (state = 'open'::text);
-
-CREATE INDEX ix_caregiver_alerts_link_id ON caregiver_alerts USING btree (link_id, told_at);
-
-CREATE INDEX ix_caregiver_alerts_waiting ON caregiver_alerts USING btree (due_at) WHERE (told_at IS NULL);
 
 CREATE INDEX ix_caregiver_cuts_caregiver_id ON caregiver_cuts USING btree (caregiver_id);
 
@@ -1560,12 +1524,6 @@ ALTER TABLE ONLY blocks
 
 ALTER TABLE ONLY blocks
     ADD CONSTRAINT fk_blocks_user_id FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY caregiver_alerts
-    ADD CONSTRAINT fk_caregiver_alerts_link_id FOREIGN KEY (link_id) REFERENCES caregiver_links(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY caregiver_alerts
-    ADD CONSTRAINT fk_caregiver_alerts_occurrence_id FOREIGN KEY (occurrence_id) REFERENCES occurrences(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY caregiver_cuts
     ADD CONSTRAINT fk_caregiver_cuts_caregiver_id FOREIGN KEY (caregiver_id) REFERENCES users(id) ON DELETE CASCADE;

@@ -17,8 +17,6 @@ from app.core.web.pagination import Listing, Page, Search, containing, paginate,
 from app.identity import care, dependents, erasure, users
 from app.identity.care import CaregiverCut, CaregiverLink, Scope
 from app.identity.models import RoleName, User
-from app.notifications import outbox
-from app.notifications.models import About
 
 NOT_FOUND = "Hubungan pendamping dan pasien tidak ditemukan."
 INVITATION_NEEDED = "Hubungan ini sudah diputus oleh pasien. Mintalah undangan baru kepadanya."
@@ -80,7 +78,7 @@ def update_scopes(patient_id: int, caregiver_id: int, scopes: Collection[str]) -
         raise NotFound(NOT_FOUND)
     before, link.scopes = link.scopes, care.in_order(scopes)
     db.session.flush()
-    _end(link.caregiver_id, link.patient_id, before, link.scopes)
+    _end(link.caregiver_id, before, link.scopes)
     if not set(link.scopes) <= set(before):
         notices.linked(link)
     return db.session.execute(_linked(CaregiverLink.caregiver_id, which)).one()
@@ -92,7 +90,7 @@ def leave(patient_id: int) -> None:
     The caregiver links stay. The calling function has locked the patient's row.
     """
     for link in _locked(CaregiverLink.patient_id == patient_id):
-        _end(link.caregiver_id, patient_id, link.scopes)
+        _end(link.caregiver_id, link.scopes)
 
 
 def delete(caregiver_id: int, patient_id: int) -> None:
@@ -190,7 +188,7 @@ def _delete(caregiver_id: int, patient_id: int) -> None:
     cut = db.session.execute(link.returning(CaregiverLink.scopes)).one_or_none()
     if cut is None:
         raise NotFound(NOT_FOUND)
-    _end(caregiver_id, patient_id, cut.scopes)
+    _end(caregiver_id, cut.scopes)
 
 
 def _locked(which: sa.ColumnElement[bool]) -> Sequence[CaregiverLink]:
@@ -199,13 +197,10 @@ def _locked(which: sa.ColumnElement[bool]) -> Sequence[CaregiverLink]:
     return db.session.scalars(links.execution_options(populate_existing=True)).all()
 
 
-def _end(caregiver_id: int, patient_id: int, before: Collection[str], allowed: Collection[str] = ()) -> None:
-    """Cancel the queued alerts to the caregiver about the patient, unless `allowed` contains ALERTS.
+def _end(caregiver_id: int, before: Collection[str], allowed: Collection[str] = ()) -> None:
+    """Delete the caregiver's stored idempotent responses if `before` contains MANAGE and `allowed` does not.
 
-    If `before` contains MANAGE and `allowed` does not, also delete the stored idempotent responses. The calling
-    function has locked the caregiver link.
+    The calling function has locked the caregiver link. Alerts ask for the scope when they leave.
     """
-    if Scope.ALERTS not in allowed:
-        outbox.cancel(About(care.PATIENT, patient_id), to=caregiver_id)
     if Scope.MANAGE in before and Scope.MANAGE not in allowed:
         idempotency.delete_of_user(caregiver_id, "pengingat")

@@ -21,8 +21,6 @@ from app.identity.models import User
 
 NOT_FOUND = "Pasien tidak ditemukan."
 
-#: Value of the outbox column `about_type` for deliveries about a patient.
-PATIENT = "patient"
 #: Value of the outbox column `about_type` for deliveries about a caregiver link.
 LINK = "caregiver_link"
 
@@ -68,11 +66,6 @@ class CaregiverCut(Base, Created):
     )
 
 
-def links_with(patient_id: sa.ColumnElement[int], scope: Scope) -> sa.Select[CaregiverLink]:
-    """Return a query for a patient's caregiver links with this scope."""
-    return sa.select(CaregiverLink).where(CaregiverLink.patient_id == patient_id, _has(scope))
-
-
 def allows(caregiver_id: int, patient_id: int, *scopes: Scope) -> bool:
     """Return whether the patient allows the caregiver one of these scopes.
 
@@ -108,8 +101,9 @@ def _links(caregiver_id: int, patient_id: int, *scopes: Scope) -> sa.Select[int]
     whose = (CaregiverLink.caregiver_id == caregiver_id, CaregiverLink.patient_id == patient_id)
     is_there = sa.exists().where(User.id == CaregiverLink.patient_id, erasure.IS_PRESENT)
     is_withdrawn = consents.is_withdrawn(CaregiverLink.patient_id, Purpose.HEALTH_DATA)
-    return sa.select(CaregiverLink.id).where(*whose, _has(*scopes), is_there, ~is_withdrawn)
+    return sa.select(CaregiverLink.id).where(*whose, has(*scopes), is_there, ~is_withdrawn)
 
 
-def _has(*scopes: Scope) -> sa.ColumnElement[bool]:
+def has(*scopes: Scope) -> sa.ColumnElement[bool]:
+    """Return an SQL condition for caregiver links with one of these scopes."""
     return sa.or_(*(CaregiverLink.scopes.contains([scope]) for scope in scopes))

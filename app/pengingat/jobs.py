@@ -1,7 +1,7 @@
 """Background jobs of reminders.
 
-The jobs plan occurrences 60 hours ahead, mark missed occurrences and delete old ones. They also enqueue
-alerts to caregivers. An occurrence is one due time of a reminder.
+The jobs plan occurrences 60 hours ahead, mark missed occurrences and delete old ones. An occurrence is one due time
+of a reminder.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from app.core.database.session import db, unit_of_work
 from app.core.jobs.queue import BULK, enqueue_once_now
 from app.identity import erasure
 from app.identity.models import User
-from app.pengingat.caregiving import alerts
 from app.pengingat.ledger import missed
 from app.pengingat.ledger.upcoming import HORIZON, Extension, plan
 from app.pengingat.models import Occurrence, Pengingat
@@ -108,16 +107,6 @@ def _page(which: sa.ColumnElement[bool], order: sa.ColumnExpressionArgument[obje
 def miss_overdue() -> None:
     """Mark occurrences as missed if they got no answer within an hour. The scheduler calls this every second."""
     missed.miss_overdue(db_time.now())
-
-
-def send_caregiver_alerts() -> None:
-    """Put due alerts for caregivers into the outbox. The scheduler calls this every second."""
-    now = db_time.now()
-    if not alerts.is_any_due(now):
-        return
-    for link_id in alerts.links_due(now):
-        with unit_of_work():
-            alerts.notify_caregiver(link_id, now)
 
 
 def delete_old() -> None:

@@ -1,4 +1,4 @@
-"""Tables of reminders, of their occurrences, and of alerts to caregivers.
+"""Tables of reminders and of their occurrences.
 
 An occurrence is one due time of a reminder. The table `occurrences` is called the ledger. The messages themselves are
 rows of the outbox, in `app.notifications`.
@@ -214,49 +214,6 @@ class Occurrence(Base, Created):
     def late(self) -> bool:
         """Return whether the person marked the occurrence as done only after it had become missed."""
         return self.state == OccurrenceState.DONE and self.answered_at is not None and self.answered_at >= self.over_at
-
-
-class AlertReason(StrEnum):
-    """Reason for an alert to a caregiver."""
-
-    MISSED = "missed"
-    #: Correction of a sent `MISSED` alert: the patient marked the occurrence as done afterwards.
-    LATE = "late"
-    #: Correction of a sent `MISSED` alert: our service had failed to deliver the reminder to the patient.
-    UNDELIVERED = "undelivered"
-
-
-class AlertMode(StrEnum):
-    """Kind of message in which an alert was sent to a caregiver."""
-
-    AT_ONCE = "at_once"
-    #: One message with all alerts of the two hours after an `AT_ONCE` message.
-    TOGETHER = "together"
-    DIGEST = "digest"
-    #: Correction of an earlier alert, with the reason `LATE` or `UNDELIVERED`.
-    FOLLOW_UP = "follow_up"
-
-
-class CaregiverAlert(Base, Created):
-    """Alert to one caregiver about one occurrence. The alert is deleted together with the caregiver link."""
-
-    __tablename__ = "caregiver_alerts"
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    link_id: Mapped[int] = mapped_column(sa.ForeignKey("caregiver_links.id", ondelete="CASCADE"))
-    occurrence_id: Mapped[int] = mapped_column(sa.ForeignKey("occurrences.id", ondelete="CASCADE"))
-    about: Mapped[str]
-    due_at: Mapped[datetime] = mapped_column(comment="earliest time to send the alert")
-    told_at: Mapped[datetime | None] = mapped_column(
-        comment="when the alert was put into the outbox; alerts with the same time are in one message"
-    )
-    way: Mapped[str | None]
-
-    __table_args__ = (
-        sa.UniqueConstraint("occurrence_id", "link_id", "about"),
-        sa.Index("ix_caregiver_alerts_waiting", "due_at", postgresql_where=sa.text("told_at IS NULL")),
-        sa.Index("ix_caregiver_alerts_link_id", "link_id", "told_at"),
-    )
 
 
 #: Tables for SQL statements that do not use the ORM classes.

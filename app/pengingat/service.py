@@ -15,7 +15,6 @@ from app.core.web.pagination import Listing, paginate
 from app.identity import consents, users
 from app.identity.consents import Purpose
 from app.notifications import outbox
-from app.pengingat.caregiving import alerts
 from app.pengingat.ledger import answers, queries, rows, stock, upcoming
 from app.pengingat.ledger.queries import LockedReminders
 from app.pengingat.models import AnsweredVia, Pengingat, occurrences
@@ -121,7 +120,7 @@ def delete(user_id: int, pengingat_id: int) -> None:
 
 
 def pause(user_id: int) -> None:
-    """Cancel the pending occurrences and alerts of a person who requested erasure.
+    """Cancel the pending occurrences of a person who requested erasure.
 
     The caller must have locked the person's row. If the person cancels the erasure, occurrences are planned again. If
     the person has withdrawn the consent to health data, no occurrences are planned.
@@ -138,7 +137,6 @@ def pause(user_id: int) -> None:
         .execution_options(synchronize_session=False)
     )
     rows.void(occurrences.c.user_id == user_id, occurrences.c.due_at > now)
-    alerts.delete_waiting(user_id)
 
 
 def add_stock(user_id: int, pengingat_id: int, data: StockAddition) -> Pengingat:

@@ -9,7 +9,6 @@ from app.core.database.session import db
 from app.identity import users
 from app.notifications import outbox
 from app.notifications.models import Delivery
-from app.pengingat.caregiving import alerts
 from app.pengingat.ledger import rows, stock, upcoming
 from app.pengingat.models import Occurrence, Pengingat
 from app.pengingat.timetable.schedule import NEVER
@@ -23,7 +22,6 @@ def stop(user_id: int) -> None:
     _locked(user_id)
     outbox.cancel_kinds(user_id, KINDS)
     rows.void(Occurrence.user_id == user_id, Occurrence.due_at > db_time.now())
-    alerts.delete_waiting(user_id)
     stopped = sa.update(Pengingat).where(Pengingat.user_id == user_id).values(planned_until=NEVER)
     db.session.execute(stopped.execution_options(synchronize_session="evaluate"))
 

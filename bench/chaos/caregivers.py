@@ -44,14 +44,14 @@ UPDATE occurrences SET due_at = due_at - interval '61 minutes' WHERE id IN (
     ) AS settled WHERE place <= %s
 )
 """
-#: Statement that makes the times of alerts one day earlier. Without this statement, the alerts after the first alert
-#: would wait for two hours, or until the evening.
-LET_A_DAY_PASS = """
-UPDATE caregiver_alerts SET due_at = due_at - interval '1 day', told_at = told_at - interval '1 day'
-WHERE (told_at IS NULL AND due_at > now()) OR told_at > now() - interval '1 day'
+#: Statement that lets waiting alerts leave now. Without this statement, the alerts after the first alert would wait for
+#: two hours, or until the end of the night.
+LET_ALERTS_LEAVE = """
+UPDATE deliveries SET due_at = now(), next_try_at = now()
+WHERE kind = 'alert' AND state = 'pending' AND next_try_at > now() + interval '1 minute'
 """
 UNTOLD = """
-SELECT (SELECT count(*) FROM caregiver_alerts WHERE told_at IS NULL) + (
+SELECT (SELECT count(*) FROM deliveries WHERE kind = 'alert' AND state IN ('pending', 'claimed')) + (
     SELECT count(*) FROM occurrences WHERE state = 'pending' AND due_at < now() - interval '1 hour'
 )
 """
@@ -59,9 +59,9 @@ SELECT (SELECT count(*) FROM caregiver_alerts WHERE told_at IS NULL) + (
 PHONES = "SELECT ltrim(phone, '+'), id FROM users WHERE phone IS NOT NULL"
 BROWSERS = "SELECT endpoint, user_id FROM push_subscriptions"
 UNKNOWN = """
-SELECT d.user_id, r.details->>'nama_obat' FROM deliveries d, jsonb_array_elements(d.payload->'news') news
-    JOIN caregiver_alerts a ON a.id = (news->>0)::bigint
-    JOIN occurrences o ON o.id = a.occurrence_id JOIN reminders r ON r.id = o.reminder_id
+SELECT d.user_id, r.details->>'nama_obat'
+FROM deliveries d, jsonb_array_elements_text(d.payload->'occurrence_ids') occurrence
+    JOIN occurrences o ON o.id = occurrence::bigint JOIN reminders r ON r.id = o.reminder_id
 WHERE d.kind = 'alert' AND d.channel = 'messaging' AND d.unknowns > 0
 """
 
@@ -158,7 +158,7 @@ class Caregivers:
     def _wait_until_none(self, query: str) -> None:
         stop = time.monotonic() + SETTLE_S
         while time.monotonic() < stop:
-            self._change(LET_A_DAY_PASS)
+            self._change(LET_ALERTS_LEAVE)
             with suppress(psycopg2.Error):
                 if self.world.figure(query) == 0:
                     return

@@ -140,11 +140,6 @@ LIMITS: dict[str, Limit] = {
         "due times on the busiest day of each of a person's reminders",
         "pengingat/test_limits.py::test_the_limit_of_a_day_is_the_sum_of_the_busiest_days",
     ),
-    "pengingat/caregiving/pacing.py MAX_PER_DAY": Limit(
-        "caregivers",
-        "alerts to a caregiver about a patient",
-        "pengingat/test_pacing.py::test_a_day_of_alerts_is_never_more_than_six_messages_and_a_digest",
-    ),
     "pengingat/one_tap/routes.py limit_answers '600 per minute'": Limit(
         "tokens of links",
         "an address, behind which thousands may answer",

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import pytest
-import sqlalchemy as sa
 
-from app.core.database.session import db
 from app.core.errors import NotFound
 from app.identity import care
 from app.identity.care import Scope
 from app.identity.models import RoleName
-from app.notifications.models import About, Delivery, DeliveryState
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
-from tests.notifications.deliveries import add
 
 
 def test_a_new_link_has_no_scopes(caregiver: Client, siti: Client) -> None:
@@ -44,23 +40,3 @@ def test_a_link_created_again_after_deletion_has_no_scopes(caregiver: Client, si
     siti.delete(f"/caregiver/patients/{caregiver.id}")
     caregiver.post("/caregiver/patients", {"patient_id": siti.id})
     assert not care.allows(caregiver.id, siti.id, Scope.MANAGE)
-
-
-@pytest.mark.parametrize("way", ["the scope", "the link, by the patient", "the link, by the caregiver"])
-def test_withdrawing_alerts_or_the_link_cancels_pending_deliveries(caregiver: Client, siti: Client, way: str) -> None:
-    siti.put(f"/patient/caregivers/{caregiver.id}", {"scopes": ["alerts", "history"]})
-    about = About(care.PATIENT, siti.id)
-    add(dedupe_key="a", user_id=caregiver.id, about=about)
-    siti.put(f"/patient/caregivers/{caregiver.id}", {"scopes": ["alerts"]})
-    assert _state() == DeliveryState.PENDING
-    if way == "the scope":
-        siti.put(f"/patient/caregivers/{caregiver.id}", {"scopes": ["history"]})
-    elif way == "the link, by the patient":
-        siti.delete(f"/caregiver/patients/{caregiver.id}")
-    else:
-        caregiver.delete(f"/caregiver/patients/{siti.id}")
-    assert _state() == DeliveryState.CANCELLED
-
-
-def _state() -> str | None:
-    return db.session.scalar(sa.select(Delivery.state).where(Delivery.dedupe_key == "a"))

@@ -165,7 +165,6 @@ class Controlled:
             pengingat.top_up()
             with unit_of_work():
                 pengingat.miss_overdue()
-            pengingat.send_caregiver_alerts()
             inbox.handle()
             notifications.drain("urgent")
         except WorkerKilled:

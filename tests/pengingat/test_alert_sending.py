@@ -64,7 +64,6 @@ def reach_the_patient() -> None:
 
 def miss() -> None:
     jobs.miss_overdue()
-    jobs.send_caregiver_alerts()
 
 
 def alert(channel: str = "messaging") -> Delivery:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import time, timedelta
 from typing import Any
-from unittest import mock
 
 import pytest
 import sqlalchemy as sa
@@ -13,10 +12,8 @@ from app.core.database.session import db
 from app.identity.notification_settings import save
 from app.notifications.models import Delivery
 from app.pengingat import jobs
-from app.pengingat.caregiving import alerts, pacing
 from app.pengingat.caregiving.alert_texts import REQUESTS, News
-from app.pengingat.ledger.missed import FRESH
-from app.pengingat.models import CaregiverAlert
+from app.pengingat.ledger.alerts import FRESH
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
@@ -47,7 +44,7 @@ def test_an_alert_names_the_medicine_to_a_caregiver_with_the_history_scope(
     allow(siti_id, caregiver_id, "alerts", "history")
     make(siti, obat)
     tick(moment, "13:00")
-    assert told() == ["Siti belum menandai obat Metformin pukul 19.00 WIB. Boleh tolong ditanyakan?"]
+    assert told() == ["Siti Aminah belum menandai obat Metformin pukul 19.00 WIB. Boleh tolong ditanyakan?"]
 
 
 def test_a_caregiver_without_the_alerts_scope_gets_no_alert(
@@ -86,7 +83,7 @@ def test_an_alert_about_an_unsent_reminder_says_that_it_could_not_be_sent(
 ) -> None:
     make(siti, obat)
     tick(moment, "13:00", sent=False)
-    assert told() == ["Pengingat Siti pukul 19.00 WIB tidak dapat kami kirim. Boleh tolong diingatkan?"]
+    assert told() == ["Pengingat Siti Aminah pukul 19.00 WIB tidak dapat kami kirim. Boleh tolong diingatkan?"]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +101,7 @@ def test_an_alert_about_a_meal_therapy_or_visit_names_only_its_type(
     record = siti.post("/pengingat", {"tipe": tipe, "judul": "Rahasia", "details": details})
     assert record.status_code == 201
     tick(moment, "13:00")
-    assert told() == [f"Siti belum menandai {what} pukul 19.00 WIB. Boleh tolong ditanyakan?"]
+    assert told() == [f"Siti Aminah belum menandai {what} pukul 19.00 WIB. Boleh tolong ditanyakan?"]
 
 
 def test_an_alert_shows_the_time_in_the_time_zone_of_the_reminder(
@@ -112,7 +109,7 @@ def test_an_alert_shows_the_time_in_the_time_zone_of_the_reminder(
 ) -> None:
     make(siti, {**obat, "timezone": "Asia/Jayapura"})
     tick(moment, "13:00")
-    assert told() == ["Siti belum menandai obat pukul 21.00 WIT. Boleh tolong ditanyakan?"]
+    assert told() == ["Siti Aminah belum menandai obat pukul 21.00 WIT. Boleh tolong ditanyakan?"]
 
 
 def test_a_link_in_the_name_of_a_medicine_is_broken_in_an_alert(
@@ -121,7 +118,7 @@ def test_a_link_in_the_name_of_a_medicine_is_broken_in_an_alert(
     allow(siti_id, caregiver_id, "alerts", "history")
     make(siti, obat, nama_obat="Obat judi.com")
     tick(moment, "13:00")
-    assert told() == ["Siti belum menandai obat Obat judi. com pukul 19.00 WIB. Boleh tolong ditanyakan?"]
+    assert told() == ["Siti Aminah belum menandai obat Obat judi. com pukul 19.00 WIB. Boleh tolong ditanyakan?"]
 
 
 def test_a_dose_missed_too_long_ago_causes_no_alert(
@@ -130,7 +127,6 @@ def test_a_dose_missed_too_long_ago_causes_no_alert(
     make(siti, obat)
     moment.now = moment.now.replace(hour=12) + FRESH + timedelta(minutes=1)
     tick(moment)
-    assert db.session.scalar(sa.select(sa.func.count()).select_from(CaregiverAlert)) == 0
     assert [text for text in told() if "kemarin" in text] == []
 
 
@@ -143,43 +139,16 @@ def test_later_alerts_within_two_hours_are_combined_into_one_message(
     make(siti, obat, "02:00", "03:00", "03:30")
     for jam in ("03:00", "04:00", "04:30"):
         tick(moment, jam)
-    assert told() == ["Siti belum menandai obat pukul 09.00 WIB. Boleh tolong ditanyakan?"]
+    assert told() == ["Siti Aminah belum menandai obat pukul 09.00 WIB. Boleh tolong ditanyakan?"]
     tick(moment, "05:00")
     assert told()[1:] == [
-        "Siti belum menandai obat pukul 10.00 WIB.\nSiti belum menandai obat pukul 10.30 WIB.\nBoleh tolong ditanyakan?"
+        "Siti Aminah belum menandai obat pukul 10.00 WIB.\n"
+        "Siti Aminah belum menandai obat pukul 10.30 WIB.\n"
+        "Boleh tolong ditanyakan?"
     ]
     make(siti, obat, "05:10")
     tick(moment, "06:10")
-    assert told()[2:] == ["Siti belum menandai obat pukul 12.10 WIB. Boleh tolong ditanyakan?"]
-
-
-def test_alerts_after_six_messages_in_a_day_are_combined_into_a_digest(
-    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
-) -> None:
-    moment.now = moment.now.replace(day=1, hour=12)
-    for jam in ("23:00", "00:00", "01:30", "02:00", "04:00", "04:30", "07:00", "11:30", "12:10"):
-        make(siti, obat, jam)
-    counts = {}
-    for jam in ("00:00", "01:00", "02:00", "02:30", "03:00", "04:30", "05:00", "05:30", "07:00", "08:00", "12:30"):
-        tick(moment, jam, sent=jam != "12:30")
-        counts[jam] = len(told())
-    assert counts == {  # three times: one alert at once, then one message with the alerts of the next two hours
-        "00:00": 1, "01:00": 1, "02:00": 2, "02:30": 3, "03:00": 3, "04:30": 4, "05:00": 5, "05:30": 5, "07:00": 6,
-        "08:00": 6, "12:30": 6,
-    }  # fmt: skip
-    tick(moment, "12:59")
-    assert len(told()) == 6
-    tick(moment, "13:00")
-    assert told()[6:] == [
-        "Siti belum menandai obat pukul 14.00 WIB.\n"
-        "Pengingat Siti pukul 18.30 WIB tidak dapat kami kirim.\n"
-        "Boleh tolong ditanyakan? Boleh tolong diingatkan?"
-    ]
-    tick(moment, "13:10")
-    tick(moment, "22:59")
-    assert len(told()) == 7
-    tick(moment, "23:00")
-    assert told()[7:] == ["Siti belum menandai obat kemarin pukul 19.10 WIB. Boleh tolong ditanyakan?"]
+    assert told()[2:] == ["Siti Aminah belum menandai obat pukul 12.10 WIB. Boleh tolong ditanyakan?"]
 
 
 def test_an_alert_at_night_waits_until_morning_unless_it_is_important(
@@ -190,11 +159,11 @@ def test_an_alert_at_night_waits_until_morning_unless_it_is_important(
     tick(moment, "14:30")
     assert told() == []
     tick(moment, "15:00")
-    assert told() == ["Siti belum menandai obat pukul 21.00 WIB. Boleh tolong ditanyakan?"]
+    assert told() == ["Siti Aminah belum menandai obat pukul 21.00 WIB. Boleh tolong ditanyakan?"]
     tick(moment, "22:59")
     assert len(told()) == 1
     tick(moment, "23:00")
-    assert told()[1:] == ["Siti belum menandai obat kemarin pukul 20.30 WIB. Boleh tolong ditanyakan?"]
+    assert told()[1:] == ["Siti Aminah belum menandai obat kemarin pukul 20.30 WIB. Boleh tolong ditanyakan?"]
     assert siti.get(important).json["details"]["penting"] is True
 
 
@@ -220,8 +189,8 @@ def test_an_important_alert_waits_for_the_end_of_the_caregivers_quiet_hours(
     assert told() == []
     tick(moment, "22:00")
     assert told() == [
-        "Siti belum menandai obat kemarin pukul 21.10 WIB.\n"
-        "Siti belum menandai obat kemarin pukul 22.00 WIB.\n"
+        "Siti Aminah belum menandai obat kemarin pukul 21.10 WIB.\n"
+        "Siti Aminah belum menandai obat kemarin pukul 22.00 WIB.\n"
         "Boleh tolong ditanyakan?"
     ]
 
@@ -239,7 +208,7 @@ def test_the_quiet_hours_of_a_caregiver_hold_alerts_besides_the_night(
     tick(moment, "22:59")
     assert len(told()) == 1  # the night ends at 06.00 in Jakarta
     tick(moment, "23:00")
-    assert told()[1:] == ["Siti belum menandai obat kemarin pukul 21.10 WIB. Boleh tolong ditanyakan?"]
+    assert told()[1:] == ["Siti Aminah belum menandai obat kemarin pukul 21.10 WIB. Boleh tolong ditanyakan?"]
 
 
 def test_the_field_penting_must_be_a_boolean(siti: Client, obat: dict[str, Any]) -> None:
@@ -248,41 +217,45 @@ def test_the_field_penting_must_be_a_boolean(siti: Client, obat: dict[str, Any])
     assert (answer.status_code, list(answer.json["errors"])) == (400, ["details.penting"])
 
 
-# --- a scheduler that is killed -------------------------------------------------------------------------------------
+# --- limits and texts -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("step", [(alerts, "links_due"), (pacing, "next_step")], ids=lambda step: step[1])
-def test_a_killed_scheduler_neither_loses_nor_duplicates_an_alert(
-    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int, monkeypatch: pytest.MonkeyPatch, step: Any
+def test_an_alert_that_cannot_be_sent_ends_after_twelve_hours_or_an_hour_after_quiet_hours(
+    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int
 ) -> None:
-    """The scheduler is killed before it reads the caregiver links, or before it writes the first message."""
-    make(siti, obat)
-    with monkeypatch.context() as dying:
-        dying.setattr(*step, mock.Mock(side_effect=ProcessLookupError))
-        with pytest.raises(ProcessLookupError):
-            tick(moment, "13:00")
-    db.session.rollback()
-    assert told() == []
-    for _ in range(2):
-        tick(moment)
-    assert told() == [MISSED]
+    resting = caregiver_of(siti_id)
+    save(resting, quiet_start=time(10), quiet_end=time(23, 30))
+    make(siti, obat, "03:00")
+    tick(moment, "04:00")  # 11.00 in Jakarta
+    ends = sa.select(Delivery.user_id, Delivery.expires_at).filter_by(kind="alert", channel="messaging")
+    assert {id_: f"{at:%d %H:%M}" for id_, at in db.session.execute(ends)} == {
+        caregiver_id: "02 16:00",
+        resting: "02 17:30",
+    }
 
 
-# --- texts and statement counts -------------------------------------------------------------------------------------
-
-
-def test_a_scheduler_without_due_alerts_needs_at_most_one_statement(
+def test_a_sweep_without_missed_doses_needs_at_most_one_statement(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int, statements: Any
 ) -> None:
     make(siti, obat)
     tick(moment, "12:30")
     with statements.at_most(1):
-        jobs.send_caregiver_alerts()
+        jobs.miss_overdue()
+
+
+def test_the_statements_of_a_sweep_do_not_grow_with_the_missed_doses(
+    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int, statements: Any
+) -> None:
+    for _ in range(6):
+        make(siti, obat)
+    moment.now = moment.now.replace(hour=13)
+    with statements.at_most(9):  # four read, one locks, and two for each delivery
+        jobs.miss_overdue()
 
 
 @pytest.mark.parametrize("news", News)
 def test_each_alert_text_is_readable(news: News) -> None:
-    said = news.format(nama="Siti", apa="obat Metformin", kapan="Senin, 2 Maret 2026 pukul 07.00 WIB")
+    said = news.format(nama="Siti Aminah", apa="obat Metformin", kapan="Senin, 2 Maret 2026 pukul 07.00 WIB")
     assert_readable(f"{said} {REQUESTS.get(news, '')}")
 
 

@@ -8,15 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.notifications.models import Delivery
 from app.pengingat import jobs
-from app.pengingat.models import CaregiverAlert
 from tests.helpers.client import Client, assert_error
 from tests.pengingat.answering import Reminder
-from tests.pengingat.ledgers import Time, ledger, settle, texts
+from tests.pengingat.ledgers import Time, ledger
 
 #: Due time of the dose at 19:00 in Jakarta, and the time of an answer five minutes later.
 DUE_AT, THEN = "2026-03-02T12:00:00Z", "2026-03-02T12:05:00Z"
@@ -158,19 +155,3 @@ def test_all_validation_errors_of_an_offline_answer_are_reported_together(dose: 
     sent = {"status": "snooze", "answered_at": THEN, "minutes": 1}
     refused = dose.client.post(f"/pengingat/{dose.id}/konfirmasi", sent)
     assert refused.json["errors"].keys() == {"due_at", "answered_at", "minutes"}
-
-
-def test_an_alerted_caregiver_is_notified_that_the_answer_was_on_time(
-    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
-) -> None:
-    dose = Reminder(siti, siti.post("/pengingat/obat", obat).json["id"])
-    moment.move(hours=12, minutes=1)
-    jobs.miss_overdue()
-    jobs.send_caregiver_alerts()
-    db.session.commit()
-    assert db.session.scalars(sa.select(CaregiverAlert.about)).all() == ["missed"]
-    settle("sent", Delivery.kind == "alert")
-    moment.move(minutes=10)
-    dose.say("done", due_at=DUE_AT, answered_at=THEN)
-    jobs.send_caregiver_alerts()
-    assert "Siti sudah menandai obat pukul 19.00 WIB tepat waktu. Kabarnya baru kami terima." in texts()

@@ -14,7 +14,6 @@ from app.core.errors import NotFound
 from app.core.lib import local_time
 from app.core.web.pagination import Page
 from app.pengingat import jobs, service
-from app.pengingat.caregiving import alerts
 from app.pengingat.ledger import history, missed
 from app.pengingat.ledger.schemas import Days, HistoryQuery
 from app.pengingat.models import LATE
@@ -41,11 +40,7 @@ FILL = (
     INSERT INTO caregiver_links (caregiver_id, patient_id, scopes)
     SELECT min(id), max(id), '{alerts}' FROM users WHERE username LIKE 'massa%'
     """,
-    """
-    INSERT INTO caregiver_alerts (link_id, occurrence_id, about, due_at, told_at)
-    SELECT (SELECT max(id) FROM caregiver_links), id, 'missed', due_at, due_at FROM occurrences
-    """,
-    "ANALYZE users, reminders, occurrences, caregiver_alerts",
+    "ANALYZE users, reminders, occurrences",
 )
 
 
@@ -78,12 +73,6 @@ def test_the_top_up_uses_the_planned_until_index() -> None:
         assert jobs.top_up_page() == 0
     assert any("ix_reminders_planned_until" in plan for plan in plans)
     assert not [plan for plan in plans if "Seq Scan on reminders" in plan]
-
-
-def test_the_search_for_waiting_caregiver_alerts_uses_their_index() -> None:
-    plan = plan_of(alerts._first_waiting, now=local_time.now())
-    assert "ix_caregiver_alerts_waiting" in plan
-    assert "Seq Scan on caregiver_alerts" not in plan, plan
 
 
 def test_a_link_lookup_uses_the_link_indexes_of_occurrences() -> None:

@@ -17,7 +17,7 @@ from app.notifications import jobs as outbox_jobs
 from app.notifications.broadcasts import fan_out
 from app.notifications.models import Broadcast, Delivery, DeliveryState, deliveries
 from app.pengingat import jobs
-from app.pengingat.models import CaregiverAlert, Occurrence, Pengingat
+from app.pengingat.models import Occurrence, Pengingat
 from app.providers import messaging as provider
 from dev.simulators import Server
 from tests.forum.posts import category_id, write_reply, write_thread
@@ -53,7 +53,6 @@ def pass_hour() -> None:
         for table, names in (
             (Delivery, ("due_at", "next_try_at", "expires_at")),
             (Occurrence, ("due_at",)),
-            (CaregiverAlert, ("due_at", "told_at")),
             (Pengingat, ("planned_until",)),
             (Broadcast, ("starts_at",)),
         ):
@@ -61,7 +60,6 @@ def pass_hour() -> None:
             db.session.execute(sa.update(table).values(moments).execution_options(synchronize_session=False))
     jobs.top_up()
     jobs.miss_overdue()
-    jobs.send_caregiver_alerts()
     for broadcast_id in db.session.scalars(sa.select(Broadcast.id).where(Broadcast.starts_at < sa.func.now())).all():
         fan_out.fan_out(broadcast_id)
     outbox_jobs.drain("urgent")

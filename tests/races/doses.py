@@ -11,7 +11,7 @@ from tests.races.meeting import Call, Job, Person, Scene, Script, encounter
 from tests.races.people import remove
 from tests.races.reminders import confirm, fall_due, left_of, medicine
 
-MISS, TELL_CAREGIVERS = Job(jobs.miss_overdue), Job(jobs.send_caregiver_alerts)
+MISS = Job(jobs.miss_overdue)
 
 
 def stocked(scene: Scene, person: Person, sisa: float) -> tuple[str, int]:
@@ -72,43 +72,21 @@ def alerts_to(scene: Scene, caregiver: Person) -> int:
     return int(scene.sql(query, id=caregiver.id))
 
 
-def clocks(scene: Scene) -> None:
-    """Run the jobs that record missed doses and send alerts to caregivers.
-
-    The reminders are marked as important, so that alerts are sent at night too.
-    """
-    scene.change("UPDATE reminders SET details = details || '{\"penting\": true}'")
-    jobs.miss_overdue()
-    jobs.send_caregiver_alerts()
-
-
 @encounter(200)
 def a_caregiver_is_told_by_several_clocks(scene: Scene) -> Script:
     patient, caregiver = scene.person(), scene.person(RoleName.PENDAMPING)
     missed(scene, patient, caregiver)
-    yield [MISS, TELL_CAREGIVERS, MISS, TELL_CAREGIVERS, TELL_CAREGIVERS]
-    clocks(scene)
-    scene.change("UPDATE caregiver_alerts SET due_at = now() WHERE told_at IS NULL")
-    clocks(scene)
+    yield [MISS] * 4
+    jobs.miss_overdue()
     assert alerts_to(scene, caregiver) == 1
-
-
-@encounter(200)
-def a_scope_is_cut_while_a_clock_tells(scene: Scene) -> Script:
-    patient, caregiver = scene.person(), scene.person(RoleName.PENDAMPING)
-    missed(scene, patient, caregiver)
-    cut = patient.put(f"/patient/caregivers/{caregiver.id}", scopes=[])
-    yield [MISS, TELL_CAREGIVERS, cut, TELL_CAREGIVERS]
-    clocks(scene)
-    assert alerts_to(scene, caregiver) == 0
 
 
 @encounter(200, 404, 409)
 def a_late_answer_meets_the_clocks(scene: Scene) -> Script:
     patient, caregiver = scene.person(), scene.person(RoleName.PENDAMPING)
     path = missed(scene, patient, caregiver)
-    yield [MISS, confirm(patient, path, "done"), TELL_CAREGIVERS, confirm(patient, path, "done")]
-    clocks(scene)
+    yield [MISS, confirm(patient, path, "done"), MISS, confirm(patient, path, "done")]
+    jobs.miss_overdue()
     assert alerts_to(scene, caregiver) <= 2
 
 
@@ -166,9 +144,9 @@ def undos_meet_the_sweep(scene: Scene) -> Script:
     path = missed(scene, patient, caregiver)
     scene.send(confirm(patient, path, "done"))
     undo = confirm(patient, path, "undo")
-    responses = yield [undo, MISS, undo, TELL_CAREGIVERS]
-    assert sorted(response.status for response in responses) == [200, 200, 200, 409]
-    clocks(scene)
+    responses = yield [undo, MISS, undo]
+    assert sorted(response.status for response in responses) == [200, 200, 409]
+    jobs.miss_overdue()
     assert scene.sql("SELECT state FROM occurrences WHERE due_at <= now() ORDER BY id DESC") == "missed"
     assert alerts_to(scene, caregiver) == 1
 

@@ -5,14 +5,15 @@ A text contains the time and the type of a reminder. It names the medicine only 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from app.core.lib.break_links import break_links
 from app.core.lib.local_time import calendar_day, clock_time
 from app.pengingat.models import Occurrence, Pengingat
-from app.pengingat.outgoing.texts import PUSH_CHARACTERS, patient_name
+from app.pengingat.outgoing.texts import PUSH_CHARACTERS
 from app.pengingat.timetable.schedule import DAY
 from app.pengingat.types.registry import TYPES
 
@@ -26,9 +27,7 @@ class News(StrEnum):
     MISSED = "{nama} belum menandai {apa} {kapan}."
     #: Our service failed to deliver the reminder to the patient.
     UNDELIVERED = "Pengingat {nama} {kapan} tidak dapat kami kirim."
-    LATE = "{nama} sudah menandai {apa} {kapan}, walau terlambat."
-    #: The patient answered in time but offline. The answer arrived after the alert.
-    IN_TIME = "{nama} sudah menandai {apa} {kapan} tepat waktu. Kabarnya baru kami terima."
+    DONE = "{nama} sudah menandai {apa} {kapan}."
 
 
 #: Sentence that asks the caregiver for help, by content of the alert.
@@ -42,15 +41,12 @@ class Line:
     pengingat: Pengingat
 
 
-def words(
-    lines: Sequence[Line], patient: str, now: datetime, *, named: bool, others: Collection[str] = ()
-) -> dict[str, str]:
+def words(lines: Sequence[Line], patient: str, now: datetime, *, named: bool) -> dict[str, str]:
     """Return the texts of an alert about the patient: `text` for a message, `title` and `body` for a push.
 
-    Medicines are named only if `named` is true. `others` has the names of the caregiver's other patients, because two
-    patients may have the same first name.
+    Medicines are named only if `named` is true.
     """
-    name = patient_name(patient, others) or "Pasien Anda"
+    name = break_links(patient) or "Pasien Anda"
     sentences = [_sentence(line, name, now, named=named) for line in lines[:MAX_LINES]]
     if len(lines) > MAX_LINES:
         sentences.append(f"Masih ada {len(lines) - MAX_LINES} pengingat lain.")

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.core.errors import Conflict, NotFound, ValidationFailed
 from app.notifications import outbox
-from app.pengingat.ledger import missed, queries, rows, stock, upcoming
+from app.pengingat.ledger import alerts, queries, rows, stock, upcoming
 from app.pengingat.ledger.queries import LockedReminders
 from app.pengingat.ledger.schemas import SNOOZE, UNDO, NewAnswer, QuickAnswer
 from app.pengingat.models import AnsweredVia, Occurrence, OccurrenceState, Pengingat, occurrences
@@ -241,9 +241,9 @@ def _save(held: LockedReminders, changed: Sequence[Occurrence]) -> None:
     outbox.add_all(drafts)
     done = [row.id for row in changed if row.state == OccurrenceState.DONE]
     if late := [id_ for id_ in done if OccurrenceState.MISSED in states[id_]]:
-        missed.create_late_alerts(late, held.now)
+        alerts.add_late(late, held.now)
     if missed_again := [row.id for row in changed if row.state == OccurrenceState.MISSED]:
-        missed.create_missed_alerts(missed_again, held.now)
+        alerts.add_missed(missed_again, held.now)
 
 
 def mark(held: LockedReminders, pengingat: Pengingat, *, is_done: bool, via: AnsweredVia) -> None:

@@ -6,7 +6,7 @@ Links in text that a person wrote are broken, because the phone number of the re
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, NotRequired, TypedDict
@@ -164,16 +164,6 @@ def first_name(name: str) -> str:
 
 def _is_name(word: str) -> bool:
     return len(word) > 1 and not word.endswith(".") and word.casefold() not in NO_NAMES
-
-
-def patient_name(name: str, of_others: Collection[str]) -> str:
-    """Return a patient's first name. If another patient of the caregiver has the same first name, return the full name.
-
-    `of_others` has the names of the caregiver's other patients.
-    """
-    short = first_name(name)
-    is_ambiguous = short.casefold() in {first_name(other).casefold() for other in of_others}
-    return break_links(name) if is_ambiguous else short
 
 
 def _day_of_year(day: date) -> str:
