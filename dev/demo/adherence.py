@@ -13,16 +13,12 @@ from app.core.database.session import db
 from app.core.lib.local_time import now
 from app.pengingat.models import AnsweredVia, Occurrence, OccurrenceState, Pengingat
 from app.pengingat.types.kontrol import Kontrol
-from app.pengingat.types.obat import Obat
 from dev.demo import crowd
 
 #: `OUTCOMES` contains the frequency of each state of an occurrence, in percent. `UNDELIVERED` is the share (0 to 1) of
 #: missed occurrences whose message was not delivered.
 OUTCOMES = {OccurrenceState.DONE: 82, OccurrenceState.SKIPPED: 5, OccurrenceState.MISSED: 13}
 UNDELIVERED = 0.1
-#: Number of days since one patient stopped taking a medicine. The administrators' pages then show this patient as a
-#: patient to contact.
-STOPPED_DAYS = 6
 WAYS = {AnsweredVia.APP: 6, AnsweredVia.MESSAGE: 3, AnsweredVia.LINK: 1}
 
 
@@ -34,22 +30,16 @@ def fill() -> None:
     repeated = sa.select(Pengingat).where(Pengingat.tipe != Kontrol.name).order_by(Pengingat.id)
     rows: list[dict[str, Any]] = []
     reminders = db.session.scalars(repeated).all()
-    stopped = max((each.id for each in reminders if each.tipe == Obat.name), default=None)
     for reminder in reminders:
         reminder.created_at = reminder.active_from = since
-        took_until = now() - timedelta(days=STOPPED_DAYS) if reminder.id == stopped else None
-        rows += _occurrences(reminder, since, chance, took_until)
+        rows += _occurrences(reminder, since, chance)
     db.session.execute(sa.insert(Occurrence), rows)
 
 
-def _occurrences(
-    reminder: Pengingat, since: datetime, chance: Random, took_until: datetime | None
-) -> Iterator[dict[str, Any]]:
+def _occurrences(reminder: Pengingat, since: datetime, chance: Random) -> Iterator[dict[str, Any]]:
     # Leave out the last day, because the scheduler may have planned its occurrences already.
     for due in reminder.schedule.dues(since, now() - timedelta(days=1)):
         state = chance.choices(list(OUTCOMES), list(OUTCOMES.values()))[0]
-        has_stopped = took_until is not None and due.at > took_until
-        state = OccurrenceState.MISSED if has_stopped else state
         is_answered = state is not OccurrenceState.MISSED
         yield {
             "reminder_id": reminder.id,
@@ -62,6 +52,6 @@ def _occurrences(
             "state": state,
             "answered_at": due.at + timedelta(minutes=chance.randint(1, 50)) if is_answered else None,
             "answered_via": chance.choices(list(WAYS), list(WAYS.values()))[0] if is_answered else None,
-            "undelivered": not is_answered and not has_stopped and chance.random() < UNDELIVERED,
+            "undelivered": not is_answered and chance.random() < UNDELIVERED,
             "created_at": due.at - timedelta(hours=36),
         }
