@@ -95,6 +95,17 @@ def test_the_pdf_report_shows_the_prescription_of_each_medicine(
     assert text.count("Metformin:") == 2  # the medicine "Makan" has a prescription, the meal "Makan" has none
 
 
+def test_the_report_shows_the_local_times_of_meals_and_therapies(siti: Client, siti_id: int, moment: Time) -> None:
+    meals = {"sarapan": {"jam": "23:30"}, "makan_siang": {"jam": "05:00"}}
+    sessions = {"jadwal": [{"hari": "senin", "jam": "02:00"}, {"hari": "kamis", "jam": "02:30"}]}
+    for day, (tipe, details) in enumerate({"makan": meals, "terapi": sessions}.items(), 1):
+        made = siti.post("/pengingat", {"tipe": tipe, "judul": f"Judul {tipe}", "details": details}).json
+        past(siti_id, day, "done", tipe=tipe, reminder_id=made["id"])
+    text = text_of(report(siti))
+    assert "Sarapan pukul 06.30, makan siang pukul 12.00" in text
+    assert "Senin pukul 09.00, kamis pukul 09.30" in text
+
+
 def test_a_report_needs_at_most_five_statements(february: Client, statements: Statements) -> None:
     with statements.at_most(5):  # one SQL statement each for session, reminders, counts, name and doses
         report(february)

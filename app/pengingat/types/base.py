@@ -109,8 +109,9 @@ class ReminderType(ABC):
         return ""
 
     def prescription(self, details: Details) -> str:
-        """Return the line under the title in the report for the doctor. It may be empty."""
-        return ""
+        """Return the local times for the report for the doctor: `Senin pukul 09.00, kamis pukul 09.00`, or nothing."""
+        times = [f"{part.get('hari', field)} pukul {part[WALL]}" for field, part in self.timed_parts(details)]
+        return ", ".join(times).replace("_", " ").replace(":", ".").capitalize()
 
     def lead(self, slot: str) -> timedelta:
         """Return how long before its event the message of this slot leaves."""
