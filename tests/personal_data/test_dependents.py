@@ -72,6 +72,6 @@ def test_the_caregivers_own_copy_contains_the_rows_of_the_dependents(client: Cli
     jobs.make_export(export)
     with opened(budi, export) as file:
         assert [row["id"] for row in rows(file, "users")] == [budi.id, ibu]
-        assert [row["user_id"] for row in rows(file, "reminders")] == [ibu]
+        assert [(row["user_id"], row["details"]) for row in rows(file, "reminders")] == [(ibu, OBAT["details"])]
         assert {row["user_id"] for row in rows(file, "occurrences")} == {ibu}
         assert "semua data tentang Budi Hartono, Ibu Siti yang" in file.read("README.txt").decode()

@@ -29,7 +29,7 @@ DEMANDED: dict[str, dict[str, Any]] = {
     "reports": {"reason": "spam"},
     "occurrences": {"state": "done"},
     "audit_entries": {"action": "user_changed", "details": {}},
-    "reminders": {"timezone": "Asia/Jakarta", "plan": {"slots": [{"slot": "0", "at": "07:00"}]}},
+    "reminders": {"timezone": "Asia/Jakarta"},
     "own_pictures": {"name": f"{'0' * 32}.webp"},
     "data_exports": {"file": f"{'0' * 32}.zip"},
 }
