@@ -63,7 +63,7 @@ CREATE TABLE access_log (
     id bigint NOT NULL,
     user_id bigint NOT NULL,
     actor_id bigint,
-    actor_role text,
+    actor_role text NOT NULL,
     action text NOT NULL,
     reason text,
     created_at timestamp with time zone DEFAULT now() NOT NULL
@@ -71,9 +71,9 @@ CREATE TABLE access_log (
 
 COMMENT ON COLUMN access_log.user_id IS 'whose data was read';
 
-COMMENT ON COLUMN access_log.actor_id IS 'who read the data; null: a deleted account, or the operator';
+COMMENT ON COLUMN access_log.actor_id IS 'who read the data; null: a deleted account';
 
-COMMENT ON COLUMN access_log.actor_role IS 'role of the reader at that time; null: the operator, by a command';
+COMMENT ON COLUMN access_log.actor_role IS 'role of the reader at that time';
 
 COMMENT ON COLUMN access_log.reason IS 'reason given by the reader, unchanged';
 

@@ -108,7 +108,6 @@ def delete_invitation(invitation_id: int) -> None:
 @bp.post("/caregiver/invitations")
 @requires(RoleName.PENDAMPING)
 @limit("10 per 5 minutes; 50 per day", key=by_caller, counts=NotFound)
-@limit("300 per hour", counts=NotFound)
 @bp.arguments(schemas.InvitationCode)
 @bp.response(201, schemas.ConsentedLink)
 @bp.alt_response(200, schema=schemas.ConsentedLink, description="The link existed already", success=True)

@@ -57,29 +57,26 @@ class AccessLogEntry(Base, Created):
     actor_id: Mapped[int | None] = mapped_column(
         sa.ForeignKey("users.id", ondelete="SET NULL"),
         index=True,
-        comment="who read the data; null: a deleted account, or the operator",
+        comment="who read the data; null: a deleted account",
     )
-    actor_role: Mapped[str | None] = mapped_column(
-        comment="role of the reader at that time; null: the operator, by a command"
-    )
+    actor_role: Mapped[str] = mapped_column(comment="role of the reader at that time")
     action: Mapped[str]
     reason: Mapped[str | None] = mapped_column(comment="reason given by the reader, unchanged")
 
     __table_args__ = (sa.Index("ix_access_log_user_id", "user_id", "id"),)
 
 
-def record(by: Caller | None, user_id: int, action: AccessAction, reason: str | None = None) -> None:
+def record(by: Caller, user_id: int, action: AccessAction, reason: str | None = None) -> None:
     """Record in the current transaction that `by` accessed this person's data.
 
-    `by` is None for a command of the operator. A person's access to their own data is not recorded.
+    A person's access to their own data is not recorded.
 
     The statement locks both people in the order of their ids. This order prevents deadlocks with other code. If another
     transaction is deleting the person, the statement waits, and then inserts no row.
     """
-    actor_id = by.id if by else None
     people = (
         sa.select(User.id)
-        .where(User.id.in_({user_id, actor_id}))
+        .where(User.id.in_({user_id, by.id}))
         .order_by(User.id)
         .with_for_update(read=True, key_share=True)
         .cte("people")
@@ -87,20 +84,18 @@ def record(by: Caller | None, user_id: int, action: AccessAction, reason: str | 
     actor = people.alias("actor")
     row = sa.select(
         people.c.id,
-        sa.select(actor.c.id).where(actor.c.id == actor_id).scalar_subquery(),
+        sa.select(actor.c.id).where(actor.c.id == by.id).scalar_subquery(),
         sa.literal(_role(by, action), sa.Text),
         sa.literal(action, sa.Text),
         sa.literal(reason, sa.Text),
-    ).where(people.c.id == user_id, people.c.id.is_distinct_from(actor_id))
+    ).where(people.c.id == user_id, people.c.id.is_distinct_from(by.id))
     db.session.execute(sa.insert(AccessLogEntry).from_select(_COLUMNS, row))
 
 
 _COLUMNS = ["user_id", "actor_id", "actor_role", "action", "reason"]
 
 
-def _role(by: Caller | None, action: AccessAction) -> RoleName | None:
-    if by is None:
-        return None
+def _role(by: Caller, action: AccessAction) -> RoleName:
     if action in BY_CAREGIVERS:
         return RoleName.PENDAMPING
     return RoleName.SUPERADMIN if by.is_superadmin else RoleName.ADMIN

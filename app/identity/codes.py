@@ -21,10 +21,6 @@ def new_code(characters: int) -> str:
     return "".join(secrets.choice(ALPHABET) for _ in range(characters))
 
 
-def new_digits(digits: int) -> str:
-    return f"{secrets.randbelow(10**digits):0{digits}d}"
-
-
 def normalise(text: str) -> str:
     """Return a code that a person typed, without blanks and hyphens, in upper case."""
     return re.sub(r"[\s-]", "", text).upper()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import sqlalchemy as sa
 
@@ -202,12 +202,6 @@ def set_password(user: User, password: str, *, keep_session: uuid.UUID | None = 
 def _check_password(password: str, username: str, phone: str | None, field: str = "password") -> None:
     if problem := passwords.problem(password, username=username, phone=phone):
         raise ValidationFailed({field: [problem]})
-
-
-def owner_of_phone(phone: str | None) -> sa.Row[int, datetime | None, str | None] | None:
-    """Return id, phone_changed_at and phone_before of the person with this phone number in E.164 form."""
-    query = sa.select(User.id, User.phone_changed_at, User.phone_before).where(User.phone == phone)
-    return db.session.execute(query).one_or_none()
 
 
 def credentials_changed(user: User, data: Loaded) -> set[str]:

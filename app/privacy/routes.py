@@ -13,10 +13,7 @@ from app.identity import sessions
 from app.identity.access import authenticated, caller
 from app.privacy import schemas
 from app.privacy.service import access, consents, deliveries, devices, notifications
-from app.privacy.service.access import Access
-from app.privacy.service.consents import Consent
 from app.privacy.service.deliveries import Sent
-from app.privacy.service.devices import Device
 
 bp = Blueprint("privacy", __name__, description="The caller's own settings and data")
 
@@ -55,7 +52,7 @@ def list_deliveries(page: Page) -> Listing[Sent]:
 @authenticated
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.Device(many=True))
-def list_sessions(page: Page) -> Listing[Device]:
+def list_sessions(page: Page) -> Listing[dict[str, object]]:
     """List the devices on which the caller is logged in."""
     return devices.list_own(caller, page)
 
@@ -85,7 +82,7 @@ def end_other_sessions() -> dict[str, str]:
 @authenticated
 @bp.arguments(PageSchema, location="query")
 @bp.response(200, schemas.Access(many=True))
-def list_accesses(page: Page) -> Listing[Access]:
+def list_accesses(page: Page) -> Listing[dict[str, object]]:
     """List looks at the caller's data, latest first."""
     return access.list_own(caller, page)
 
@@ -93,7 +90,7 @@ def list_accesses(page: Page) -> Listing[Access]:
 @bp.get("/profile/persetujuan")
 @authenticated
 @bp.response(200, schemas.Consent(many=True))
-def list_consents() -> list[Consent]:
+def list_consents() -> list[dict[str, object]]:
     """List the caller's consents, one per purpose."""
     return consents.list_own(caller)
 
@@ -102,7 +99,7 @@ def list_consents() -> list[Consent]:
 @authenticated
 @bp.arguments(identity_schemas.Consents)
 @bp.response(200, schemas.Consent(many=True))
-def update_consents(data: Loaded) -> list[Consent]:
+def update_consents(data: Loaded) -> list[dict[str, object]]:
     """Give or withdraw consents. Missing consents stay unchanged.
 
     Without `health_data`, reminders stop immediately. They are deleted within 72 hours, unless the consent is given

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import time
 from enum import StrEnum
-from typing import TypedDict
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, post_load, validate, validates_schema
 
@@ -25,11 +24,6 @@ class Status(StrEnum):
     #: The delivery expired before it was sent.
     LATE = "late"
     CANCELLED = "cancelled"
-
-
-class QuietHours(TypedDict):
-    start: time
-    end: time
 
 
 class HourMinute(fields.String):
@@ -59,7 +53,7 @@ class QuietHoursSchema(Schema):
             raise ValidationError("harus berbeda dari jam mulai.", "end")
 
     @post_load
-    def to_times(self, data: dict[str, str], **_: object) -> QuietHours:
+    def to_times(self, data: dict[str, str], **_: object) -> dict[str, time]:
         return {"start": time.fromisoformat(data["start"]), "end": time.fromisoformat(data["end"])}
 
 

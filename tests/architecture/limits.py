@@ -109,9 +109,6 @@ LIMITS: dict[str, Limit] = {
         "wrong codes of a caregiver",
         "caregivers/test_invitations.py::test_guesses_of_the_code_are_rate_limited_after_ten",
     ),
-    "caregivers/routes.py redeem_invitation '300 per hour'": Limit(
-        "codes of invitations", "wrong codes from an address", GENERIC
-    ),
     "caregivers/service.py create LINKED": Limit(
         "the patient from notices",
         "new links of one caregiver to one patient",

@@ -167,7 +167,7 @@ def test_each_reason_with_a_label_is_still_used_in_the_code() -> None:
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
-        and node.func.id == "UndeliverableError"
+        and node.func.id in ("UndeliverableError", "UnwantedError")
         and node.args
         and isinstance(node.args[0], ast.Constant)
     }

@@ -15,7 +15,7 @@ from app.identity import access_log, consents
 from app.identity.access_log import AccessAction
 from app.identity.models import LoginSession
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import make_user
+from tests.helpers.factories import as_caller, make_admin, make_user
 from tests.privacy.answers import ANDROID, DEFAULTS, PURPOSES, granted, lines, listed, log_in, said
 from tests.privacy.outbox import NOW, OBAT, add
 
@@ -207,16 +207,17 @@ class TestListAccesses:
     """GET /profile/akses"""
 
     def test_entries_are_paged_and_the_latest_is_first(self, client: Client, siti: Client) -> None:
+        admin = as_caller(make_admin())
         for hours in (3, 2, 1):
-            access_log.record(None, siti.id, AccessAction.NIK_READ, f"{hours} jam")
+            access_log.record(admin, siti.id, AccessAction.NIK_READ, f"{hours} jam")
         response = siti.get("/profile/akses?page=1&per_page=2")
         assert [row["reason"] for row in response.json] == ["1 jam", "2 jam"]
         assert response.headers["X-Total-Count"] == "3"
-        assert {row["who"] for row in response.json} == {"Pengelola layanan"}
+        assert {row["who"] for row in response.json} == {"Administrator"}
         assert_error(siti.get("/profile/akses?per_page=101"), 400, "validation_error", "per_page")
 
     def test_entries_of_other_people_are_not_listed(self, client: Client, siti: Client) -> None:
-        access_log.record(None, siti.id, AccessAction.NIK_READ)
+        access_log.record(as_caller(make_admin()), siti.id, AccessAction.NIK_READ)
         assert lines(client.as_(make_user())) == []
         assert_error(client.get("/profile/akses"), 401, "unauthorized")
 

@@ -85,8 +85,8 @@ def scene(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
         yield Scene(committed, port)
 
 
-def test_at_least_165_encounters_with_unique_names_are_registered() -> None:
-    assert len(ENCOUNTERS) >= 165
+def test_at_least_150_encounters_with_unique_names_are_registered() -> None:
+    assert len(ENCOUNTERS) >= 150
     assert len({encounter.name for encounter in ENCOUNTERS}) == len(ENCOUNTERS)
 
 

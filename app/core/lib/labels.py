@@ -20,7 +20,6 @@ LABELS = {
     "domicile": "Domisili",
     "preferences": "Preferensi",
     "code": "Kode",
-    "handover_code": "Kode serah terima",
     "forum": "Tulisan di forum",
     "otp": "Kode verifikasi",
     "name": "Nama",

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
-
 import sqlalchemy as sa
 
 from app.core.web.pagination import Listing, Page, paginate_rows
@@ -12,13 +9,11 @@ from app.identity.access_log import AccessAction, AccessLogEntry
 from app.identity.models import RoleName, User
 from app.identity.sessions import Caller
 
-#: Names for people who accessed data, by role. The key None stands for a command that the operator of the service ran.
-#: If a caregiver still has an account, the caregiver's own name is shown instead.
+#: Names for people who accessed data, by role. If a caregiver still has an account, the own name is shown instead.
 WHO = {
     RoleName.ADMIN: "Administrator",
     RoleName.SUPERADMIN: "Administrator utama",
     RoleName.PENDAMPING: "Pendamping yang sudah tidak terdaftar",
-    None: "Pengelola layanan",
 }
 #: Default reason of an access, by action.
 REASONS = {
@@ -32,15 +27,7 @@ REASONS = {
 }
 
 
-@dataclass(frozen=True)
-class Access:
-    at: datetime
-    who: str
-    action: str
-    reason: str
-
-
-def list_own(caller: Caller, page: Page) -> Listing[Access]:
+def list_own(caller: Caller, page: Page) -> Listing[dict[str, object]]:
     """Return accesses to the caller's data, latest first."""
     query = (
         sa.select(AccessLogEntry, User.nama_ktp)
@@ -52,7 +39,8 @@ def list_own(caller: Caller, page: Page) -> Listing[Access]:
     return Listing([_access(*row) for row in listing.rows], listing.total, page)
 
 
-def _access(entry: AccessLogEntry, name: str | None) -> Access:
-    role = RoleName(entry.actor_role) if entry.actor_role else None
+def _access(entry: AccessLogEntry, name: str | None) -> dict[str, object]:
+    role = RoleName(entry.actor_role)
     who = name if role is RoleName.PENDAMPING and name else WHO[role]
-    return Access(entry.created_at, who, entry.action, entry.reason or REASONS[AccessAction(entry.action)])
+    reason = entry.reason or REASONS[AccessAction(entry.action)]
+    return {"at": entry.created_at, "who": who, "action": entry.action, "reason": reason}

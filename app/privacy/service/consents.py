@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
 
 from app.caregivers import service as caregivers
 from app.identity import consents, notification_settings, users
@@ -14,16 +12,7 @@ from app.identity.sessions import Caller
 from app.pengingat import withdrawal
 
 
-@dataclass(frozen=True)
-class Consent:
-    purpose: Purpose
-    granted: bool
-    version: str | None
-    at: datetime | None
-    way: str | None
-
-
-def list_own(caller: Caller) -> list[Consent]:
+def list_own(caller: Caller) -> list[dict[str, object]]:
     """Return the caller's consents, one per purpose.
 
     If a person was never asked about a purpose, the consent counts as granted. The fields `version`, `at` and `way`
@@ -32,7 +21,7 @@ def list_own(caller: Caller) -> list[Consent]:
     return _list(users.get_own(caller))
 
 
-def update(caller: Caller, sent: Mapping[str, bool]) -> list[Consent]:
+def update(caller: Caller, sent: Mapping[str, bool]) -> list[dict[str, object]]:
     """Store the caller's changed consents, and apply the effects."""
     user = users.get_own(caller, to_change=True)
     changed = notification_settings.record_consents(user, sent, way=ConsentSource.APP)
@@ -43,13 +32,12 @@ def update(caller: Caller, sent: Mapping[str, bool]) -> list[Consent]:
     return _list(user)
 
 
-def _list(user: User) -> list[Consent]:
+def _list(user: User) -> list[dict[str, object]]:
     said = consents.current(user.id)
     return [_consent(purpose, said.get(purpose), user) for purpose in Purpose]
 
 
-def _consent(purpose: Purpose, said: consents.Consent | None, user: User) -> Consent:
+def _consent(purpose: Purpose, said: consents.Consent | None, user: User) -> dict[str, object]:
     granted = user.accepts_broadcasts if purpose is Purpose.BROADCASTS else said is None or said.granted
-    if said is None:
-        return Consent(purpose, granted, None, None, None)
-    return Consent(purpose, granted, said.version, said.created_at, said.way)
+    proof = (said.version, said.created_at, said.way) if said else (None, None, None)
+    return {"purpose": purpose, "granted": granted, **dict(zip(("version", "at", "way"), proof, strict=True))}

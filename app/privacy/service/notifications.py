@@ -12,7 +12,6 @@ from app.identity.consents import ConsentSource
 from app.identity.models import User
 from app.identity.sessions import Caller
 from app.pengingat.models import Pengingat
-from app.privacy.schemas import QuietHours
 
 
 class ChannelNeeded(BadRequest):
@@ -50,13 +49,10 @@ def update(caller: Caller, changes: Loaded) -> dict[str, object]:
 
 def _settings_of(user: User) -> dict[str, object]:
     row = notification_settings.get(user.id)
-    hours: QuietHours | None = None
-    if row.quiet_start is not None and row.quiet_end is not None:
-        hours = {"start": row.quiet_start, "end": row.quiet_end}
     return {
         "messages": row.messages,
         "push": row.push,
-        "quiet_hours": hours,
+        "quiet_hours": row.quiet_start and {"start": row.quiet_start, "end": row.quiet_end},
         "broadcasts": user.accepts_broadcasts,
     }
 
