@@ -849,7 +849,7 @@ COMMENT ON COLUMN reminders.waktu IS 'start as the client sent it; for obat the 
 
 COMMENT ON COLUMN reminders.timezone IS 'IANA name of the time zone';
 
-COMMENT ON COLUMN reminders.details IS 'as the client sent them, with a wall time beside each jam';
+COMMENT ON COLUMN reminders.details IS 'as the client sent them, with a wall time next to each jam';
 
 COMMENT ON COLUMN reminders.active_from IS 'when the schedule was last changed; occurrences start after this time';
 

@@ -79,7 +79,9 @@ class Pengingat(Base, Timestamps):
         "waktu", key="first_at", comment="start as the client sent it; for obat the API shows the next dose instead"
     )
     timezone: Mapped[str] = mapped_column(comment="IANA name of the time zone")
-    details: Mapped[Details] = mapped_column(JSONB, comment="as the client sent them, with a wall time beside each jam")
+    details: Mapped[Details] = mapped_column(
+        JSONB, comment="as the client sent them, with a wall time next to each jam"
+    )
     active_from: Mapped[datetime] = mapped_column(
         comment="when the schedule was last changed; occurrences start after this time"
     )

@@ -12,7 +12,6 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.core.lib.local_time import now
 from app.pengingat.models import AnsweredVia, Occurrence, OccurrenceState, Pengingat
-from app.pengingat.types.kontrol import Kontrol
 from dev.demo import crowd
 
 #: `OUTCOMES` contains the frequency of each state of an occurrence, in percent. `UNDELIVERED` is the share (0 to 1) of
@@ -27,10 +26,9 @@ def fill() -> None:
     if db.session.scalar(sa.select(sa.exists().where(Occurrence.due_at < now() - timedelta(days=1)))):
         return
     chance, since = Random("adherence"), now() - timedelta(days=crowd.DAYS)
-    repeated = sa.select(Pengingat).where(Pengingat.tipe != Kontrol.name).order_by(Pengingat.id)
     rows: list[dict[str, Any]] = []
-    reminders = db.session.scalars(repeated).all()
-    for reminder in reminders:
+    reminders = db.session.scalars(sa.select(Pengingat).order_by(Pengingat.id))
+    for reminder in [each for each in reminders if each.schedule.repeats]:
         reminder.created_at = reminder.active_from = since
         rows += _occurrences(reminder, since, chance)
     db.session.execute(sa.insert(Occurrence), rows)

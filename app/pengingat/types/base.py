@@ -1,6 +1,6 @@
-"""What a type of reminder must know. Each type has one module in this package, and one entry in `registry`.
+"""Base class of the types of reminders. Each type has one module in this package, and one entry in `registry`.
 
-All modules of this package are pure: they know neither the database nor HTTP.
+All modules of this package are pure: they use neither the database nor HTTP.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Details = dict[str, Any]
 
 MAX_DETAILS_BYTES = 16 * 1024
 
-#: Key of the stored details, beside each `jam`: the wall time `HH:MM` that repeats. `shown` removes it.
+#: Key next to each `jam` of the stored details. Its value is the wall time `HH:MM`, which repeats. `shown` removes it.
 WALL = "_wall"
 
 
@@ -66,11 +66,11 @@ class ReminderType(ABC):
     example: ClassVar[Details]
     #: Field of the details with a name that people may use in the chat, if any.
     name_field: ClassVar[str | None] = None
-    #: Whether a slot is only a place in a list of the details. Then an edit may move a due time to another slot.
+    #: True if a slot is only a place in a list of the details. Then an edit may move a due time to another slot.
     has_numbered_slots: ClassVar[bool] = False
-    #: Whether `waktu` is always the next due time. Then a `waktu` that the client sends is ignored.
+    #: True if `waktu` is always the next due time. Then a `waktu` that the client sends is ignored.
     shows_next_time: ClassVar[bool] = False
-    #: Whether an answer makes the reminder done. If not, only a PUT request with `is_done` does.
+    #: False if only a PUT request with `is_done` makes the reminder done, and an answer does not.
     is_done_by_answers: ClassVar[bool] = True
 
     @abstractmethod
@@ -86,7 +86,7 @@ class ReminderType(ABC):
 
     @abstractmethod
     def what(self, details: Details, slot: str, day: date) -> str:
-        """Return what a client shows beside title and time, such as `1 tablet, setelah makan`. It may be empty."""
+        """Return the text for a client to show with title and time, such as `1 tablet, setelah makan`. May be empty."""
 
     def timed_parts(self, details: Details) -> Iterator[tuple[str, Details]]:
         """Yield each part of the details that has a `jam`, with the name of the field that contains the part."""
@@ -114,11 +114,11 @@ class ReminderType(ABC):
         return ", ".join(times).replace("_", " ").replace(":", ".").capitalize()
 
     def lead(self, slot: str) -> timedelta:
-        """Return how long before its event the message of this slot leaves."""
+        """Return the time between the message of this slot and its event."""
         return timedelta()
 
     def again_after(self, details: Details) -> timedelta | None:
-        """Return when an unanswered message is repeated, or None if it is not repeated."""
+        """Return the delay of the second message if nobody answers, or None if there is no second message."""
         return None
 
     def load(self, sent: Details) -> Details:
@@ -130,7 +130,7 @@ class ReminderType(ABC):
         return loaded
 
     def set_wall_times(self, details: Details, zone: ZoneInfo, now: datetime, before: Details | None = None) -> None:
-        """Store the wall time beside each `jam`, with the UTC offset that the zone has at the moment `now`.
+        """Store the wall time next to each `jam`, with the UTC offset that the zone has at the moment `now`.
 
         A `jam` that the same field of the details `before` contains keeps its wall time.
         """
