@@ -226,7 +226,7 @@ LIMITS: dict[str, Limit] = {
     "articles/routes.py save_article '120 per minute; 2000 per day'": Limit(
         "the database",
         "a person",
-        "saved/test_saved.py::test_saves_are_limited_for_each_person",
+        "content/test_saved.py::test_saves_are_limited_for_each_person",
     ),
     "faskes/routes.py list_nearby_faskes '60 per minute'": Limit("the provider's bill", "an address", GENERIC),
     "config.py places_per_day": Limit(
@@ -238,6 +238,6 @@ LIMITS: dict[str, Limit] = {
     "videos/routes.py list_channel '60 per minute'": Limit("the platform's quota", "an address", GENERIC),
     "videos/routes.py search_videos '30 per minute'": Limit("the platform's quota", "an address", GENERIC),
     "videos/routes.py save_video '120 per minute; 2000 per day'": Limit(
-        "the database", "a person", "saved/test_saved.py::test_saves_are_limited_for_each_person"
+        "the database", "a person", "content/test_saved.py::test_saves_are_limited_for_each_person"
     ),
 }

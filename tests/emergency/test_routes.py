@@ -105,41 +105,9 @@ class TestCreateEmergencyNumber(ForAdmins):
             "kind": "other",
         }  # fmt: skip
 
-    @pytest.mark.parametrize(
-        ("body", "field"),
-        [
-            ({"phone": "119"}, "province"), ({"province": "Wakanda", "phone": "119"}, "province"),
-            ({"province": None, "phone": "119"}, "province"), ({"province": "default", "phone": "119"}, "province"),
-            ({"province": "Bali"}, "phone"), ({"province": "Bali", "phone": ""}, "phone"),
-            ({"province": "Bali", "phone": "x" * 31}, "phone"), ({"province": "Bali", "phone": "darurat"}, "phone"),
-            ({"province": "Bali", "phone": 119}, "phone"),
-            ({"province": "Bali", "phone": "119", "title": "x" * 101}, "title"),
-            ({"province": "Bali", "phone": "119", "url": "javascript:alert(1)"}, "url"),
-            ({"province": "Bali", "phone": "119", "url": "healing119"}, "url"),
-            ({"province": "Bali", "phone": "119", "kind": "taksi"}, "kind"),
-            ({"province": "Bali", "phone": "119", "kind": None}, "kind"),
-        ],
-    )  # fmt: skip
-    def test_a_number_that_breaks_a_rule_is_400(self, admin: Client, body: dict[str, Any], field: str) -> None:
-        assert_error(admin.post("/emergency/admin", body), 400, "validation_error", field)
-        assert_error(admin.put(f"/emergency/{make_number().id}", body), 400, "validation_error", field)
-
 
 class TestUpdateEmergencyNumber(ForAdmins):
     """PUT /emergency/<number_id>"""
-
-    def test_changes_a_number(self, admin: Client) -> None:
-        number = make_number(title="Lama")
-        response = admin.put(f"/emergency/{number.id}", {"province": "NTB", "phone": "0370-1"})
-        assert response.status_code == 200
-        assert response.json == {
-            "id": number.id,
-            "province": "Nusa Tenggara Barat",
-            "phone": "0370-1",
-            "title": None,
-            "url": None,
-            "kind": "other",
-        }
 
     def test_a_url_missing_from_the_body_is_kept(self, admin: Client) -> None:
         number = {"province": "Bali", "phone": "119 ext. 8", "title": None}
@@ -154,16 +122,3 @@ class TestUpdateEmergencyNumber(ForAdmins):
         path = f"/emergency/{record['id']}"
         assert admin.put(path, {**number, "title": "Ambulans"}).json["kind"] == "ambulance"
         assert admin.put(path, {**number, "kind": "hospital"}).json["kind"] == "hospital"
-
-    def test_an_unknown_number_is_404(self, admin: Client) -> None:
-        assert_error(admin.put("/emergency/999999", {"province": "Bali", "phone": "1"}), 404, "not_found")
-
-
-class TestDeleteEmergencyNumber(ForAdmins):
-    """DELETE /emergency/<number_id>"""
-
-    def test_deletes_a_number_once(self, admin: Client) -> None:
-        path = f"/emergency/{make_number().id}"
-        response = admin.delete(path)
-        assert (response.status_code, response.data) == (204, b"")
-        assert_error(admin.delete(path), 404, "not_found")

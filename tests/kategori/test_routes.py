@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
-
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_article
 from tests.helpers.for_admins import ForAdmins
@@ -33,35 +29,18 @@ class TestCreateKategori(ForAdmins):
         admin.post("/kategori", {"nama_kategori": "Gizi"})
         assert_error(admin.post("/kategori", {"nama_kategori": "GIZI"}), 409, "kategori_taken")
 
-    @pytest.mark.parametrize("body", [{}, {"nama_kategori": " "}, {"nama_kategori": "x" * 101}, {"nama_kategori": []}])
-    def test_a_wrong_name_is_bad_input(self, admin: Client, body: dict[str, Any]) -> None:
-        assert_error(admin.post("/kategori", body), 400, "validation_error", "nama_kategori")
-
 
 class TestUpdateKategori(ForAdmins):
     """PUT /kategori/<kategori_id>"""
 
-    def test_renames_a_category(self, client: Client, admin: Client) -> None:
-        number = admin.post("/kategori", {"nama_kategori": "Gizi"}).json["id"]
-        assert admin.put(f"/kategori/{number}", {"nama_kategori": "Gizi Anak"}).json["nama_kategori"] == "Gizi Anak"
-        assert client.get("/kategori").json == [{"id": number, "nama_kategori": "Gizi Anak"}]
-
-    def test_a_taken_or_invalid_name_and_an_unknown_category_are_refused(self, admin: Client) -> None:
+    def test_a_taken_name_is_refused(self, admin: Client) -> None:
         admin.post("/kategori", {"nama_kategori": "Gizi"})
         other = admin.post("/kategori", {"nama_kategori": "Mata"}).json["id"]
         assert_error(admin.put(f"/kategori/{other}", {"nama_kategori": "gizi"}), 409, "kategori_taken")
-        assert_error(admin.put(f"/kategori/{other}", {"nama_kategori": " "}), 400, "validation_error", "nama_kategori")
-        assert_error(admin.put("/kategori/999", {"nama_kategori": "x"}), 404, "not_found")
 
 
 class TestDeleteKategori(ForAdmins):
     """DELETE /kategori/<kategori_id>"""
-
-    def test_deletes_a_category_once(self, client: Client, admin: Client) -> None:
-        url = f"/kategori/{admin.post('/kategori', {'nama_kategori': 'Gizi'}).json['id']}"
-        assert admin.delete(url).status_code == 200
-        assert client.get("/kategori").json == []
-        assert_error(admin.delete(url), 404, "not_found")
 
     def test_a_category_in_use_cannot_be_deleted(self, admin: Client) -> None:
         ours, theirs = (admin.post("/kategori", {"nama_kategori": name}).json["id"] for name in ("Gizi", "Mata"))
