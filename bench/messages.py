@@ -16,8 +16,8 @@ def add_messages(name: str, dues: Iterable[datetime], *, expires_at: datetime, f
     `first_number` is the first phone number, without `+62`.
     """
     with unit_of_work():
-        outbox.add_all(
-            [
+        outbox.send(
+            *(
                 outbox.NewDelivery(
                     kind="bench",
                     channel=Channel.MESSAGING,
@@ -28,5 +28,5 @@ def add_messages(name: str, dues: Iterable[datetime], *, expires_at: datetime, f
                     expires_at=expires_at,
                 )
                 for n, due_at in enumerate(dues)
-            ]
+            )
         )

@@ -134,6 +134,6 @@ def _entries(rows: Iterable[Row]) -> list[OutboxEntry]:
     """Group the deliveries by event. The events have the order of their first deliveries in `rows`."""
     entries: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
-        key = (row["kind"], row["about_id"] or row["dedupe_key"], row["user_id"], row["due_at"])
+        key = (row["kind"], row["payload"].get("about_id") or row["dedupe_key"], row["user_id"], row["due_at"])
         entries.setdefault(key, []).append(row)
     return [OutboxEntry(sorted(group, key=lambda row: (row["channel"], row["id"]))) for group in entries.values()]

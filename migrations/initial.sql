@@ -364,8 +364,6 @@ CREATE TABLE deliveries (
     receipt text,
     receipt_at timestamp with time zone,
     receipt_code text,
-    about_type text,
-    about_id bigint,
     sealed text
 )
 WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
@@ -395,10 +393,6 @@ COMMENT ON COLUMN deliveries.receipt IS 'accepted, sent, failed, delivered or re
 COMMENT ON COLUMN deliveries.receipt_at IS 'time of the receipt, from the provider''s clock';
 
 COMMENT ON COLUMN deliveries.receipt_code IS 'the provider''s error code of a failed receipt';
-
-COMMENT ON COLUMN deliveries.about_type IS 'type of the object in about_id: reminder, patient, forum_thread, ...';
-
-COMMENT ON COLUMN deliveries.about_id IS 'the object that the message is about; the delivery is cancelled with this object';
 
 COMMENT ON COLUMN deliveries.sealed IS 'encrypted text that cannot be rendered again, such as a reset link; deleted with the final state';
 
@@ -1365,8 +1359,6 @@ CREATE INDEX ix_consents_user_id ON consents USING btree (user_id);
 CREATE INDEX ix_consents_withdrawn ON consents USING btree (purpose, created_at) WHERE ((ended_at IS NULL) AND (NOT granted));
 
 CREATE INDEX ix_data_exports_waiting ON data_exports USING btree (next_try_at) WHERE (ready_at IS NULL);
-
-CREATE INDEX ix_deliveries_about ON deliveries USING btree (about_type, about_id) WHERE ((state = ANY (ARRAY['pending'::text, 'claimed'::text])) AND (about_id IS NOT NULL));
 
 CREATE INDEX ix_deliveries_created_at ON deliveries USING btree (created_at);
 

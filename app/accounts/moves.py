@@ -14,6 +14,7 @@ from app.core.database.session import db
 from app.identity import users
 from app.identity.models import PasswordReset, PhoneVerification, User
 from app.notifications import outbox
+from app.notifications.models import Delivery
 from app.notifications.senders import numbers
 
 
@@ -74,7 +75,7 @@ def free(user: User) -> None:
     db.session.execute(sa.delete(PhoneVerification).where(PhoneVerification.user_id == user.id))
     _take(user)
     if phone is not None:
-        outbox.cancel_to_number(phone, user.id)
+        outbox.cancel(Delivery.target == phone, sa.or_(Delivery.user_id.is_(None), Delivery.user_id == user.id))
 
 
 def _take(user: User) -> None:

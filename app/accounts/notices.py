@@ -6,13 +6,14 @@ import uuid
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 
+import sqlalchemy as sa
+
 from app.core.contact import ask_administrator
-from app.core.database import db_time
+from app.core.database.session import db
 from app.identity.models import User
 from app.notifications import outbox
 from app.notifications.delivery.claims import Claimed
 from app.notifications.delivery.sealing import Words
-from app.notifications.messages import message_user, send_message
 from app.notifications.models import SECURITY_NOTICE, Channel
 
 #: Values of `event` in the payload of a security notice.
@@ -77,32 +78,44 @@ def reset_refused(phone: str, change: str) -> None:
 
 def changed_by_administrator(user_id: int, event: str) -> None:
     """Inform a user that an administrator ended their sessions or removed their second factor."""
-    message_user(
-        user_id,
-        kind=SECURITY_NOTICE,
-        dedupe_key=f"{SECURITY_NOTICE}:{user_id}:{uuid.uuid4()}",
-        expires_in=LIFETIME,
-        payload={"event": event},
+    outbox.send(
+        outbox.NewDelivery(
+            kind=SECURITY_NOTICE,
+            channel=Channel.MESSAGING,
+            dedupe_key=f"{SECURITY_NOTICE}:{user_id}:{uuid.uuid4()}",
+            user_id=user_id,
+            payload={"event": event},
+            expires_in=LIFETIME,
+        )
     )
 
 
 def number_changed(user: User, event: str) -> None:
     """Inform a user by push about their number. The account has no number, or the number belongs to somebody else."""
-    outbox.add(
+    outbox.send(
         outbox.NewDelivery(
             kind=SECURITY_NOTICE,
             channel=Channel.PUSH_FAN_OUT,
             dedupe_key=f"{event}:{user.id}:{uuid.uuid4()}",
             user_id=user.id,
             payload={"event": event},
-            expires_at=db_time.now() + LIFETIME,
+            expires_in=LIFETIME,
         )
     )
 
 
 def _send_to(phone: str, key: str, payload: Mapping[str, object]) -> None:
-    send_message(
-        phone, kind=SECURITY_NOTICE, dedupe_key=f"{SECURITY_NOTICE}:{key}", expires_in=LIFETIME, payload=payload
+    """Send a notice to a number. If its account has another number when it is sent, the notice fails."""
+    outbox.send(
+        outbox.NewDelivery(
+            kind=SECURITY_NOTICE,
+            channel=Channel.MESSAGING,
+            dedupe_key=f"{SECURITY_NOTICE}:{key}",
+            user_id=db.session.scalar(sa.select(User.id).where(User.phone == phone)),
+            target=phone,
+            payload=payload,
+            expires_in=LIFETIME,
+        )
     )
 
 

@@ -21,10 +21,10 @@ from app.core.settings import settings
 from app.core.web import rate_limits
 from app.identity import codes, phones, tokens, users
 from app.identity.models import PasswordReset, User
+from app.notifications import outbox
 from app.notifications.delivery.claims import Claimed
 from app.notifications.delivery.sealing import Words
-from app.notifications.messages import message_user
-from app.notifications.models import deliveries
+from app.notifications.models import Channel, deliveries
 from app.notifications.senders import numbers
 
 KIND = "password_reset"
@@ -49,7 +49,15 @@ def send_link(phone: str) -> None:
     hashed = codes.digest(KIND, number)
     rate_limits.count(PER_HOUR, KIND, hashed)
     rate_limits.count(PER_DAY, KIND, hashed)
-    message_user(None, kind=KIND, dedupe_key=f"{KIND}:{uuid.uuid4()}", expires_in=LIFETIME, only_to=number)
+    outbox.send(
+        outbox.NewDelivery(
+            kind=KIND,
+            channel=Channel.MESSAGING,
+            dedupe_key=f"{KIND}:{uuid.uuid4()}",
+            target=number,
+            expires_in=LIFETIME,
+        )
+    )
 
 
 def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:

@@ -16,10 +16,10 @@ from app.core.database.session import db
 from app.core.lib.break_links import break_links
 from app.identity.care import CaregiverLink, Scope
 from app.identity.models import User
+from app.notifications import outbox
 from app.notifications.delivery import rendering
 from app.notifications.delivery.claims import Claimed
 from app.notifications.delivery.sealing import Words
-from app.notifications.messages import notify_user
 from app.notifications.models import SECURITY_NOTICE
 
 #: Value of `event` in the payload of a notice. The payload also has the id of the caregiver link.
@@ -40,12 +40,14 @@ NOTHING = "Ia hanya melihat nama Anda."
 
 def linked(link: CaregiverLink) -> None:
     """Notify the patient, by message and push, of a new caregiver or of new scopes (rights) of a caregiver."""
-    notify_user(
-        link.patient_id,
-        kind=SECURITY_NOTICE,
-        dedupe_key=f"{LINKED}:{link.id}:{uuid.uuid4()}",
-        expires_in=LIFETIME,
-        payload={"event": LINKED, "link": link.id},
+    outbox.send(
+        outbox.NewDelivery(
+            kind=SECURITY_NOTICE,
+            dedupe_key=f"{LINKED}:{link.id}:{uuid.uuid4()}",
+            user_id=link.patient_id,
+            payload={"event": LINKED, "link": link.id},
+            expires_in=LIFETIME,
+        )
     )
 
 

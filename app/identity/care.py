@@ -21,9 +21,6 @@ from app.identity.models import User
 
 NOT_FOUND = "Pasien tidak ditemukan."
 
-#: Value of the outbox column `about_type` for deliveries about a caregiver link.
-LINK = "caregiver_link"
-
 
 class Scope(StrEnum):
     """A permission that a patient can give a caregiver."""

@@ -18,8 +18,8 @@ from app.identity.models import User
 from app.inbox import edits, limits, reading, texts
 from app.inbox.jobs import IGNORED
 from app.inbox.reading import CandidateTime, Meaning, Word
-from app.notifications.messages import message_user
-from app.notifications.models import Inbound, InboundKind, inbound
+from app.notifications import outbox
+from app.notifications.models import Channel, Inbound, InboundKind, inbound
 from app.notifications.senders import numbers
 from app.pengingat.ledger.schemas import QuickAnswer
 from app.pengingat.models import Occurrence, OccurrenceState
@@ -156,13 +156,15 @@ def _send_answer(row: Inbound, phone: str, reply: MessageReply, budget: limits.B
     """Send the answer, unless the limits forbid it. Return the outcome, which is stored with the message."""
     if reply.text is None or not budget.allows(reply.outcome):
         return reply.outcome
-    message_user(
-        None,
-        reply.text,
-        kind=KIND,
-        dedupe_key=f"{KIND}:{row.id}",
-        expires_in=LIFETIME,
-        only_to=phone,
+    outbox.send(
+        outbox.NewDelivery(
+            kind=KIND,
+            channel=Channel.MESSAGING,
+            dedupe_key=f"{KIND}:{row.id}",
+            words={"text": reply.text},
+            target=phone,
+            expires_in=LIFETIME,
+        )
     )
     return f"{limits.ANSWERED}{reply.outcome}"
 

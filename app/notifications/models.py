@@ -65,7 +65,7 @@ OPEN = (DeliveryState.PENDING, DeliveryState.CLAIMED)
 
 
 class About(NamedTuple):
-    """The subject of a delivery, such as one reminder. All deliveries with one subject can be cancelled together."""
+    """The subject of a delivery or a broadcast, such as one article."""
 
     type: str
     id: int
@@ -89,12 +89,6 @@ class Delivery(Base, Created):
     queue: Mapped[str] = mapped_column(comment="urgent or bulk: the RQ queue whose worker sends it")
     channel: Mapped[str]
     kind: Mapped[str] = mapped_column(comment="kind of message: password_reset, reminder, broadcast, ...")
-    about_type: Mapped[str | None] = mapped_column(
-        comment="type of the object in about_id: reminder, patient, forum_thread, ..."
-    )
-    about_id: Mapped[int | None] = mapped_column(
-        comment="the object that the message is about; the delivery is cancelled with this object"
-    )
     user_id: Mapped[int | None] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), index=True)
     occurrence_id: Mapped[int | None] = mapped_column(
         comment="the occurrence of a reminder. No foreign key: occurrences are kept much longer than deliveries"
@@ -148,14 +142,6 @@ class Delivery(Base, Created):
             "channel",
             "next_try_at",
             postgresql_where=sa.text("state IN ('pending', 'claimed')"),
-        ),
-        # This index contains only unsent rows with a subject. With all unsent rows in this index, PostgreSQL could
-        # choose this index for the query that claims one row. The query would then read all unsent rows.
-        sa.Index(
-            "ix_deliveries_about",
-            "about_type",
-            "about_id",
-            postgresql_where=sa.text("state IN ('pending', 'claimed') AND about_id IS NOT NULL"),
         ),
         # Messages to a number without an account. The export and the erasure of personal data find them by number.
         sa.Index("ix_deliveries_target", "target", postgresql_where=sa.text("user_id IS NULL")),

@@ -1,13 +1,13 @@
-"""Interface of the outbox: functions that add or cancel deliveries in the caller's transaction.
+"""Interface of the outbox: `send` adds deliveries in the caller's transaction, and `cancel` ends unsent ones.
 
 A delivery is one message or push, stored as a row. A worker sends the delivery after the commit of the transaction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -25,118 +25,49 @@ from app.notifications.models import OPEN, About, Channel, Delivery, DeliverySta
 class NewDelivery:
     """A delivery to add. A second delivery with the same `dedupe_key` is not added, unless the first was cancelled.
 
-    Without `target`, the delivery is sent to the person's current address. A worker reads the text from the database
-    when it sends the delivery. Only text that is stored nowhere else, such as a reset link, is passed in `words`. This
-    text is stored encrypted.
+    Without `channel`, the person gets a message and a push, because one of the two may not arrive. Without `target`,
+    the delivery is sent to the person's current address. A worker reads the text from the database when it sends the
+    delivery. Only text that is stored nowhere else, such as a reset link, is passed in `words`, and stored encrypted.
     """
 
     kind: str
-    channel: Channel
     dedupe_key: str
-    expires_at: datetime
+    channel: Channel | None = None
+    #: The end of the delivery: a time, or the time after `due_at`.
+    expires_at: datetime | None = None
+    expires_in: timedelta = timedelta(hours=1)
     due_at: datetime | None = None  # None: send at once
     user_id: int | None = None
     occurrence_id: int | None = None
     target: str | None = None
+    #: The subject, which the renderer reads from the payload.
     about: About | None = None
     payload: Mapping[str, object] = field(default_factory=dict)
     words: Words | None = None
     queue: str = URGENT
 
 
-def add(delivery: NewDelivery) -> bool:
-    """Add one delivery. Return whether the delivery is new or was cancelled before."""
-    return add_all([delivery]) == 1
-
-
-def add_all(deliveries: Sequence[NewDelivery]) -> int:
-    """Add deliveries. Return the number of deliveries that are new or were cancelled before.
+def send(*deliveries: NewDelivery) -> int:
+    """Add deliveries. Return the number of rows that are new or were cancelled before.
 
     A cancelled delivery that is added again becomes pending. If a worker had claimed the delivery, the delivery is not
     due before this claim expires. Otherwise two workers could send the delivery.
     """
-    return _insert(deliveries) if deliveries else 0
-
-
-def cancel(about: About, kinds: Collection[str] = (), *, to: int | None = None) -> None:
-    """Cancel the unsent deliveries about a subject. A call to the provider that is in progress continues.
-
-    With `kinds`, cancel only deliveries of these kinds. With `to`, cancel only deliveries to the person with this id.
-    """
-    of_kinds = Delivery.kind.in_(kinds) if kinds else sa.true()
-    _cancel(*is_about(about), of_kinds, sa.true() if to is None else Delivery.user_id == to)
-
-
-def is_about(about: About) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
-    """Return the conditions that select the deliveries about a subject."""
-    return Delivery.about_type == about.type, Delivery.about_id == about.id
-
-
-def cancel_one(dedupe_key: str) -> bool:
-    """Cancel one delivery. Return whether the delivery was still unsent."""
-    return _cancel(Delivery.dedupe_key == dedupe_key) == 1
-
-
-def cancel_to_number(phone: str, user_id: int | None, kinds: Collection[str] = ()) -> None:
-    """Cancel the unsent deliveries to this E.164 number (`target`) that belong to this person or to no account.
-
-    With `kinds`, cancel only deliveries of these kinds.
-    """
-    is_recipient = sa.or_(Delivery.user_id.is_(None), Delivery.user_id == user_id)
-    _cancel(Delivery.target == phone, is_recipient, Delivery.kind.in_(kinds) if kinds else sa.true())
-
-
-def cancel_all_to(user_id: int) -> None:
-    """Cancel all unsent deliveries to a person."""
-    _cancel(Delivery.user_id == user_id)
-
-
-def cancel_occurrences(occurrence_ids: sa.Select[int] | Collection[int]) -> None:
-    """Cancel the unsent deliveries about these occurrences of reminders."""
-    db.session.execute(cancelling_occurrences(occurrence_ids))
-
-
-def cancelling_occurrences(occurrence_ids: sa.Select[int] | Collection[int]) -> sa.Update:
-    """Return the UPDATE of `cancel_occurrences`, for use in a larger statement."""
-    return _cancelling(Delivery.occurrence_id.in_(occurrence_ids))
-
-
-def cancel_kinds(user_id: int, kinds: Collection[str]) -> None:
-    """Cancel the unsent deliveries of these kinds to a person."""
-    _cancel(Delivery.user_id == user_id, Delivery.kind.in_(kinds))
-
-
-def _cancel(*which: sa.ColumnElement[bool]) -> int:
-    result = db.session.execute(_cancelling(*which))
-    return int(result.rowcount)  # type: ignore[attr-defined]  # an UPDATE's result counts rows
-
-
-def _cancelling(*which: sa.ColumnElement[bool]) -> sa.Update:
-    is_open = Delivery.state.in_(OPEN)
-    cancel = sa.update(Delivery).where(*which, is_open)
-    return cancel.values(state=DeliveryState.CANCELLED, **final()).execution_options(synchronize_session=False)
-
-
-def _insert(deliveries: Sequence[NewDelivery]) -> int:
-    now = db_time.now() if any(delivery.due_at is None for delivery in deliveries) else None
-    rows = [_row(delivery, delivery.due_at or now) for delivery in deliveries]
+    if not deliveries:
+        return 0
+    is_timed = all(delivery.due_at is not None for delivery in deliveries)
+    now = None if is_timed else db_time.now()
+    rows = [row for delivery in deliveries for row in _rows(delivery, delivery.due_at or now)]
     statement = insert(Delivery)
     new = statement.excluded
+    names = ("payload", "sealed", "user_id", "occurrence_id", "target", "due_at", "expires_at")
     result = db.session.execute(
         statement.on_conflict_do_update(
             index_elements=[Delivery.dedupe_key],
             set_={
+                **{name: new[name] for name in names},
                 # Literal SQL, because a bound value here makes SQLAlchemy send one statement for each row.
                 "state": sa.literal_column(f"'{DeliveryState.PENDING}'"),
-                "payload": new.payload,
-                "sealed": new.sealed,
-                "about_type": new.about_type,
-                "about_id": new.about_id,
-                "user_id": new.user_id,
-                "occurrence_id": new.occurrence_id,
-                "target": new.target,
-                "due_at": new.due_at,
-                "expires_at": new.expires_at,
                 # If no worker ever claimed the row, use the new time. Otherwise use the new or the stored time,
                 # whichever is later, because a claim may not have expired yet.
                 "next_try_at": sa.case(
@@ -152,9 +83,39 @@ def _insert(deliveries: Sequence[NewDelivery]) -> int:
     return len(result.all())
 
 
-def _row(delivery: NewDelivery, due_at: datetime | None) -> dict[str, object]:
-    values = {name: value for name, value in vars(delivery).items() if name not in ("about", "words")}
-    about_type, about_id = delivery.about or (None, None)
-    sealed = sealing.seal(delivery.words, delivery.user_id) if delivery.words is not None else None
-    times = {"due_at": due_at, "next_try_at": due_at}
-    return {**values, "about_type": about_type, "about_id": about_id, "sealed": sealed, **times}
+def cancel(*which: sa.ColumnElement[bool]) -> int:
+    """Cancel the unsent deliveries that meet the conditions. A call to the provider that is in progress continues.
+
+    A condition on `user_id`, `dedupe_key` or `target` keeps the statement fast. Return the number of deliveries.
+    """
+    statement = sa.update(Delivery).where(*which, Delivery.state.in_(OPEN))
+    values = {"state": DeliveryState.CANCELLED, **final()}
+    result = db.session.execute(statement.values(values).execution_options(synchronize_session=False))
+    return int(result.rowcount)  # type: ignore[attr-defined]  # an UPDATE's result counts rows
+
+
+def is_about(about: About) -> sa.ColumnElement[bool]:
+    """Return the condition that selects the deliveries about a subject."""
+    return Delivery.payload.contains(_payload_of(about))
+
+
+def _payload_of(about: About) -> dict[str, object]:
+    return {"about": about.type, "about_id": about.id}
+
+
+def _rows(delivery: NewDelivery, due_at: datetime | None) -> Iterator[dict[str, object]]:
+    assert due_at is not None  # noqa: S101  # for mypy: `send` has read the time
+    names = ("kind", "dedupe_key", "channel", "user_id", "occurrence_id", "target", "queue")
+    row = {
+        **{name: getattr(delivery, name) for name in names},
+        "payload": {**delivery.payload, **(_payload_of(delivery.about) if delivery.about else {})},
+        "sealed": None if delivery.words is None else sealing.seal(delivery.words, delivery.user_id),
+        "due_at": due_at,
+        "next_try_at": due_at,
+        "expires_at": delivery.expires_at or due_at + delivery.expires_in,
+    }
+    if delivery.channel is not None:
+        yield row
+        return
+    for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT):
+        yield {**row, "channel": channel, "dedupe_key": f"{delivery.dedupe_key}:{channel}"}

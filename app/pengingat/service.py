@@ -15,6 +15,7 @@ from app.core.web.pagination import Listing, paginate
 from app.identity import consents, users
 from app.identity.consents import Purpose
 from app.notifications import outbox
+from app.notifications.models import Delivery
 from app.pengingat.ledger import answers, queries, rows, stock, upcoming
 from app.pengingat.ledger.queries import LockedReminders
 from app.pengingat.models import AnsweredVia, Pengingat, occurrences
@@ -95,7 +96,7 @@ def update(user_id: int, pengingat_id: int, changes: PengingatChanges, via: Answ
         coming = sa.select(occurrences.c.id).where(
             occurrences.c.reminder_id == pengingat_id, occurrences.c.due_at > now
         )
-        outbox.cancel_occurrences(coming)
+        outbox.cancel(Delivery.occurrence_id.in_(coming))
         _plan(pengingat, now)
     # If the client sends only `is_done`, this field answers the current occurrence. If the client sends other fields
     # too, it may have sent the whole record back. Then `is_done` is ignored unless its value has changed.
@@ -114,7 +115,7 @@ def update(user_id: int, pengingat_id: int, changes: PengingatChanges, via: Answ
 def delete(user_id: int, pengingat_id: int) -> None:
     users.lock_own(user_id)
     pengingat, _ = queries.lock_own(user_id, pengingat_id)
-    outbox.cancel(upcoming.about(pengingat_id))
+    outbox.cancel(Delivery.user_id == user_id, outbox.is_about(upcoming.about(pengingat_id)))
     rows.void(occurrences.c.reminder_id == pengingat_id)
     db.session.delete(pengingat)
 

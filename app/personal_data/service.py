@@ -18,6 +18,7 @@ from app.identity.erasure import Posts
 from app.identity.models import User
 from app.identity.sessions import Caller
 from app.notifications import outbox
+from app.notifications.models import Delivery
 from app.pengingat import service as pengingat
 from app.personal_data import erasers, jobs, tombstones
 from app.personal_data.models import DataExport
@@ -53,7 +54,7 @@ def delete_dependent(caller: Caller, dependent_id: int, password: str) -> dict[s
 
 def _leave(user: User, posts: Posts, grace: timedelta) -> datetime:
     due_at = erasure.begin(user, posts, grace)
-    outbox.cancel_all_to(user.id)
+    outbox.cancel(Delivery.user_id == user.id)
     caregivers.leave(user.id)
     pengingat.pause(user.id)
     return due_at

@@ -123,8 +123,8 @@ def send(data: Loaded, caller: Caller | None) -> dict[str, int]:
         )
     ).all()
     batch = uuid4().hex
-    outbox.add_all(
-        [
+    outbox.send(
+        *(
             outbox.NewDelivery(
                 kind=transport.ANYBODYS,
                 channel=Channel.PUSH,
@@ -135,7 +135,7 @@ def send(data: Loaded, caller: Caller | None) -> dict[str, int]:
                 target=str(subscription_id),
             )
             for subscription_id, expires_at in subscriptions
-        ]
+        )
     )
     return {"sent": 0, "failed": 0, "removed": 0, "queued": len(subscriptions)}
 

@@ -87,7 +87,7 @@ def fan_out(delivery: Claimed) -> None:
             raise ClaimLostError
         is_receivers = _subscriptions.user_id == dependents.receiver_of(delivery.user_id)
         ids = db.session.scalars(sa.select(_subscriptions.id).where(is_receivers))
-        outbox.add_all([_to_subscription(delivery, subscription_id) for subscription_id in ids])
+        outbox.send(*(_to_subscription(delivery, subscription_id) for subscription_id in ids))
 
 
 def _to_subscription(delivery: Claimed, subscription_id: int) -> outbox.NewDelivery:
@@ -102,7 +102,6 @@ def _to_subscription(delivery: Claimed, subscription_id: int) -> outbox.NewDeliv
         user_id=delivery.user_id,
         occurrence_id=delivery.occurrence_id,
         target=str(subscription_id),
-        about=delivery.about,
         queue=delivery.queue,
     )
 

@@ -22,7 +22,7 @@ FOR_OPERATORS = ("cli.py", "core/operations/")
 MESSAGES = ("accounts/notices.py", "forum/service/notices.py", "pengingat/outgoing/texts.py")
 
 #: Names of functions that send a text argument to people.
-SENDERS = frozenset({"message_user", "send_message", "announce"})
+SENDERS = frozenset({"announce"})
 
 #: Common Indonesian words. In modules outside `MESSAGES`, only strings with one of these words count as texts for
 #: people.

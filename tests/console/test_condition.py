@@ -52,9 +52,9 @@ def test_deliveries_do_not_show_broadcasts_of_threads(admin: Client, siti: Clien
     """A broadcast about a thread is not sent to the thread's author. The missing delivery would reveal the author."""
     for about_type in ("forum_thread", "article"):
         db.session.add(
-            Delivery(kind="broadcast", channel="messaging", queue="bulk", dedupe_key=about_type, payload={"text": "x"},
-                     due_at=sa.func.now(), next_try_at=sa.func.now(), expires_at=sa.func.now(), user_id=siti.id,
-                     about_type=about_type, about_id=1)
+            Delivery(kind="broadcast", channel="messaging", queue="bulk", dedupe_key=about_type,
+                     payload={"about": about_type, "about_id": 1},
+                     due_at=sa.func.now(), next_try_at=sa.func.now(), expires_at=sa.func.now(), user_id=siti.id)
         )  # fmt: skip
     db.session.commit()
     assert len(admin.get(f"/admins/users/{siti.id}/pengiriman").json) == 1

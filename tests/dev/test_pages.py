@@ -42,7 +42,7 @@ def developing(variables: dict[str, str]) -> Iterator[Flask]:
 
 def add(text: str, **fields: object) -> None:
     with unit_of_work():
-        outbox.add(
+        outbox.send(
             outbox.NewDelivery(
                 **{
                     "kind": "password_reset",

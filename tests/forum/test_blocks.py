@@ -12,7 +12,6 @@ from flask import Flask
 
 from app.core.database import db_time
 from app.core.database.session import db
-from app.core.lib.local_time import JAKARTA
 from app.forum.models import Block
 from app.forum.service import notices
 from app.forum.service.reads import BLOCKED
@@ -124,12 +123,12 @@ def at_any_hour(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def claimed(thread_id: int, user_id: int) -> Claimed:
     now = db_time.now()
-    payload = {"day": now.astimezone(JAKARTA).date().isoformat()}
+    payload = {"about": "forum_thread", "about_id": thread_id}
     return Claimed(
         id=1, claim_token=uuid.uuid4(), unconfirmed_calls=0,
         dedupe_key="k", queue="bulk", channel="messaging", kind="broadcast",
-        about_type="forum_thread", about_id=thread_id, user_id=user_id, occurrence_id=None, target=None,
-        payload=payload, sealed=None, due_at=now, expires_at=now, attempts=1, worker_crashes=0,
+        user_id=user_id, occurrence_id=None, target=None,
+        payload=payload, sealed=None, due_at=now, expires_at=now, attempts=1,
     )  # fmt: skip
 
 

@@ -34,7 +34,7 @@ def add(**fields: Any) -> Delivery:
         **fields,
     }
     with unit_of_work():
-        outbox.add(outbox.NewDelivery(**values))
+        outbox.send(outbox.NewDelivery(**values))
     return reread(values["dedupe_key"])
 
 
@@ -53,8 +53,8 @@ def words_of(row: Delivery) -> dict[str, Any]:
 
 def announced(broadcast: Broadcast) -> str:
     """Return the current text of a broadcast's message."""
-    row = Delivery(id=0, kind="broadcast", channel="messaging", about_type=broadcast.kind, about_id=broadcast.about_id)
-    row.payload = {}
+    row = Delivery(id=0, kind="broadcast", channel="messaging")
+    row.payload = {"about": broadcast.kind, "about_id": broadcast.about_id}
     return str(words_of(row)["text"])
 
 

@@ -11,7 +11,7 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.core.jobs import queue
 from app.core.lib import local_time
-from app.notifications import jobs, messages, outbox
+from app.notifications import jobs, outbox
 from app.notifications.delivery import claims, sealing, settlements
 from app.notifications.models import About, Channel, Delivery, DeliveryState
 from tests.helpers.apps import config_for_tests
@@ -33,9 +33,8 @@ def test_adding_the_same_dedupe_key_twice_makes_one_delivery(app: Flask) -> None
 def test_one_drain_job_is_enqueued_for_many_due_deliveries(app: Flask) -> None:
     with unit_of_work():
         for n in range(5):
-            messages.send_message(
-                f"+62811{n}", kind="test", dedupe_key=f"enqueued:{n}", expires_in=timedelta(minutes=5)
-            )
+            new = {"kind": "test", "channel": Channel.MESSAGING, "dedupe_key": f"enqueued:{n}", "target": f"+62811{n}"}
+            outbox.send(outbox.NewDelivery(**new))  # type: ignore[arg-type]
     assert waiting_jobs() == 0
     jobs.enqueue_due()
     jobs.enqueue_due()
@@ -44,7 +43,7 @@ def test_one_drain_job_is_enqueued_for_many_due_deliveries(app: Flask) -> None:
 
 def test_a_rollback_leaves_no_delivery_and_no_job(app: Flask) -> None:
     with pytest.raises(ZeroDivisionError), unit_of_work():  # noqa: PT012  # the error must come after the effect
-        messages.send_message("+62811", kind="test", dedupe_key="rolled back", expires_in=timedelta(minutes=5))
+        outbox.send(outbox.NewDelivery(kind="test", dedupe_key="rolled back", target="+62811"))
         raise ZeroDivisionError
     jobs.enqueue_due()
     assert waiting_jobs() == 0
@@ -61,12 +60,12 @@ def test_a_delivery_that_is_not_yet_due_is_not_enqueued_or_claimed(app: Flask) -
 def test_a_cancelled_delivery_is_not_claimed(app: Flask) -> None:
     row = add(about=RESET)
     with unit_of_work():
-        outbox.cancel(RESET)
+        outbox.cancel(outbox.is_about(RESET))
     assert claims.claim("urgent", Channel.MESSAGING) is None
     cancelled = reread(row.dedupe_key)
     before = cancelled.state, cancelled.settled_at
     with unit_of_work():
-        outbox.cancel(RESET)  # a second cancel has no effect
+        outbox.cancel(outbox.is_about(RESET))  # a second cancel has no effect
     again = reread(row.dedupe_key)
     assert (again.state, again.settled_at) == before
     assert before[0] == DeliveryState.CANCELLED
@@ -75,7 +74,7 @@ def test_a_cancelled_delivery_is_not_claimed(app: Flask) -> None:
 def test_a_cancelled_delivery_that_is_added_again_can_be_claimed(app: Flask) -> None:
     row = add(dedupe_key="back", about=RESET, words={"text": "lama"})
     with unit_of_work():
-        outbox.cancel(RESET)
+        outbox.cancel(outbox.is_about(RESET))
     add(dedupe_key="back", about=RESET, words={"text": "baru"})
     claimed = ready()
     assert (claimed.id, claimed.words) == (row.id, {"text": "baru"})
@@ -86,7 +85,7 @@ def test_a_sent_delivery_that_is_added_again_stays_sent(app: Flask) -> None:
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None
     with unit_of_work():
-        outbox.cancel(RESET)
+        outbox.cancel(outbox.is_about(RESET))
     settlements.record_sent(claimed, "ref")  # the provider was called before the cancellation
     add(dedupe_key="sent", about=RESET)
     assert reread("sent").state == DeliveryState.SENT
@@ -97,7 +96,7 @@ def test_a_claimed_delivery_cancelled_and_added_again_waits_for_the_lease(app: F
     before = local_time.now()
     assert claims.claim("urgent", Channel.MESSAGING) is not None
     with unit_of_work():
-        outbox.cancel(RESET)
+        outbox.cancel(outbox.is_about(RESET))
     add(dedupe_key="busy", about=RESET)
     assert claims.claim("urgent", Channel.MESSAGING) is None
     assert reread("busy").next_try_at >= before + timedelta(seconds=claims.LEASE_S)

@@ -69,7 +69,7 @@ class TestWords:
         pengingat = db.session.scalars(sa.select(Pengingat)).one()
         pengingat.details = {**pengingat.details, "persediaan": {"sisa": 2, "ingatkan_hari": 7}}
         for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT):
-            outbox.add(
+            outbox.send(
                 outbox.NewDelivery(
                     kind="stock",
                     channel=channel,
@@ -142,7 +142,7 @@ class TestReceivers:
                 "words": {"text": "Pengingat untuk Ibu Siti"},
                 "expires_at": db.session.scalar(sa.select(sa.func.now() + sa.text("interval '1 hour'"))),
             }
-            outbox.add(outbox.NewDelivery(**{**values, **draft}))
+            outbox.send(outbox.NewDelivery(**{**values, **draft}))
         jobs.drain("urgent")
         db.session.expire_all()
         return db.session.scalars(sa.select(Delivery).filter_by(dedupe_key="to-ibu")).one()

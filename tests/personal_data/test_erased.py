@@ -60,7 +60,7 @@ def test_erasure_leaves_no_data_of_the_person_in_any_store(mine: Client, forum: 
     audit.record(None, audit.AuditAction.USER_CHANGED, f"user:{mine.id}", fields=["nama_ktp"])
     budi_id = budi.id
     with unit_of_work():
-        outbox.add(
+        outbox.send(
             outbox.NewDelivery(
                 kind="forum_reply",
                 channel=Channel.MESSAGING,

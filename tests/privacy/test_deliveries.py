@@ -143,7 +143,7 @@ def test_quiet_hours_are_the_reason_for_overdue_messages_except_reminders(siti: 
 def test_a_stock_that_runs_out_names_its_medicine(siti: Client) -> None:
     pengingat_id = siti.post("/pengingat/obat", OBAT).json["id"]
     db.session.execute(sa.delete(Delivery))
-    add(siti.user, kind="stock", about_type="reminder", about_id=pengingat_id, state="sent")
+    add(siti.user, kind="stock", payload={"about": "reminder", "about_id": pengingat_id}, state="sent")
     assert only(siti)["title"] == "Persediaan obat: Obat diabetes"
     siti.delete(f"/pengingat/{pengingat_id}")
     assert only(siti)["title"] == "Persediaan obat"

@@ -154,7 +154,7 @@ def test_cancelling_a_reminder_cancels_its_pushes(
     jobs.drain("urgent")
     jobs.drain("urgent")
     with unit_of_work():
-        outbox.cancel(About("reminder", 1))
+        outbox.cancel(outbox.is_about(About("reminder", 1)))
     pushes = sa.select(Delivery.state).where(Delivery.channel == Channel.PUSH)
     assert db.session.scalars(pushes).all() == ["cancelled"]
     assert not sim.push.messages

@@ -106,7 +106,8 @@ def an_appeal_meets_the_decision(scene: Scene) -> Script:
         decide(scene, admin, "hide", other_id),
     ]
     assert scene.sql("SELECT (appeal IS NULL) = (state <> 'open') FROM cases WHERE id = :id", id=case_id)
-    told = "SELECT count(*) FROM deliveries WHERE user_id = :id AND about_id = :case_id AND kind = 'post_moderated'"
+    told = "SELECT count(*) FROM deliveries WHERE user_id = :id AND kind = 'post_moderated'"
+    told += " AND (payload ->> 'about_id')::bigint = :case_id"
     told += " AND state = 'pending'"
     assert scene.sql(told, id=author.id, case_id=case_id) == 2
 

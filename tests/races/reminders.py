@@ -40,7 +40,8 @@ def hours_waiting(scene: Scene, id_: int) -> set[int]:
     """Return the hours (in UTC) at which a reminder's pending messages are due."""
     query = """
         SELECT array_agg(DISTINCT extract(hour FROM due_at AT TIME ZONE 'UTC')::int) FROM deliveries
-        WHERE kind = 'reminder' AND about_id = :id AND state = 'pending' AND channel = 'messaging'"""
+        WHERE kind = 'reminder' AND (payload ->> 'about_id')::bigint = :id
+        AND state = 'pending' AND channel = 'messaging'"""
     return set(scene.sql(query, id=id_) or [])
 
 

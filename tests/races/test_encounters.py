@@ -67,13 +67,10 @@ WRONG = {
             SELECT FROM users WHERE erasure_due_at IS NULL GROUP BY guardian_id HAVING count(guardian_id) > 5
         ) AS crowds""",
     "messages of reminders that are gone": """
-        SELECT count(*) FROM deliveries WHERE state = 'pending' AND about_type = 'reminder'
-        AND NOT EXISTS (SELECT FROM reminders WHERE id = about_id)""",
+        SELECT count(*) FROM deliveries WHERE state = 'pending' AND payload ->> 'about' = 'reminder'
+        AND NOT EXISTS (SELECT FROM reminders WHERE id = (payload ->> 'about_id')::bigint)""",
     "people with too many browsers": """
         SELECT count(*) FROM (SELECT FROM push_subscriptions GROUP BY user_id HAVING count(user_id) > 10) AS crowds""",
-    "notices of threads that are gone": """
-        SELECT count(*) FROM deliveries WHERE state = 'pending' AND about_type = 'forum_thread'
-        AND NOT EXISTS (SELECT FROM posts WHERE id = about_id)""",
 }
 
 

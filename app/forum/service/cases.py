@@ -21,8 +21,7 @@ from app.notifications import outbox
 from app.notifications.delivery import rendering
 from app.notifications.delivery.claims import Claimed
 from app.notifications.delivery.sealing import Words
-from app.notifications.messages import notify_user
-from app.notifications.models import About, Channel
+from app.notifications.models import About, Channel, Delivery
 
 #: Kind of the pushes to administrators about a case, and the time after which an unsent push expires.
 KIND = "moderation"
@@ -80,14 +79,16 @@ def set_hidden(case: Case, post: Post, by: HiddenBy | None) -> None:
 def notify_author(case: Case, post: Post) -> None:
     """Notify the author of the post's state, by message and push. This notice replaces an unsent one."""
     about = About("case_author", case.id)
-    outbox.cancel(about)
     if post.user_id is not None:
-        notify_user(
-            post.user_id,
-            kind=notices.VERDICT_KIND,
-            dedupe_key=f"{notices.VERDICT_KIND}:{case.id}:{db_time.now().timestamp()}",
-            expires_in=NOTICE_LIFETIME,
-            about=about,
+        outbox.cancel(Delivery.user_id == post.user_id, outbox.is_about(about))
+        outbox.send(
+            outbox.NewDelivery(
+                kind=notices.VERDICT_KIND,
+                dedupe_key=f"{notices.VERDICT_KIND}:{case.id}:{db_time.now().timestamp()}",
+                user_id=post.user_id,
+                about=about,
+                expires_in=NOTICE_LIFETIME,
+            )
         )
 
 
@@ -131,19 +132,18 @@ def _sentence(text: str) -> str:
 
 
 def _notify_moderators(case: Case) -> None:
-    expires_at = db_time.now() + LIFETIME
-    outbox.add_all(
-        [
+    outbox.send(
+        *(
             outbox.NewDelivery(
                 kind=KIND,
                 channel=Channel.PUSH_FAN_OUT,
                 dedupe_key=f"case:{case.id}:{case.is_urgent}:{case.decided_at or ''}:{user_id}",
-                expires_at=expires_at,
+                expires_in=LIFETIME,
                 user_id=user_id,
                 about=About("case", case.id),
             )
             for user_id in _moderators()
-        ]
+        )
     )
 
 

@@ -109,7 +109,7 @@ def reply_written(thread: Post, reply: Post) -> None:
     number = int(now.timestamp() // BUCKET.total_seconds())
     end = datetime.fromtimestamp((number + 1) * BUCKET.total_seconds(), UTC)
     for part, due_at in (("first", now), ("rest", end)):
-        is_new = outbox.add(
+        is_new = outbox.send(
             outbox.NewDelivery(
                 kind=REPLY_KIND,
                 channel=Channel.MESSAGING,
@@ -189,5 +189,5 @@ def shows_pseudonym() -> sa.ColumnElement[bool]:
     Administrators could compare the time of a message about a post with the time of the post. Broadcasts about threads
     are included. Everybody except the author may get such a broadcast, so a person without it may be the author.
     """
-    is_of_thread = sa.func.coalesce(Delivery.about_type == THREAD_KIND, sa.false())
+    is_of_thread = sa.func.coalesce(Delivery.payload["about"].astext == THREAD_KIND, sa.false())
     return sa.or_(Delivery.kind.in_([VERDICT_KIND, REPLY_KIND]), sa.and_(Delivery.kind == fan_out.KIND, is_of_thread))

@@ -71,7 +71,7 @@ def fan_out_page(broadcast_id: int) -> bool:
         if size == 0:
             broadcast.starts_at = now + BUDGET_EVERY
         people = db.session.execute(_page(broadcast).limit(size)).all()
-        outbox.add_all([_draft(broadcast, row.id, next_daytime(zone_of(row.domicile), now), now) for row in people])
+        outbox.send(*(_draft(broadcast, row.id, next_daytime(zone_of(row.domicile), now), now) for row in people))
         broadcast.recipients += len(people)
         if people:
             broadcast.cursor = people[-1].id

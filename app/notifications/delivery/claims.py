@@ -16,7 +16,7 @@ from app.core.database import db_time
 from app.core.database.session import db, unit_of_work
 from app.identity.notification_settings import DeliveryPreferences, delivery_preferences_of
 from app.notifications.delivery.sealing import Words
-from app.notifications.models import About, DeliveryState, deliveries
+from app.notifications.models import DeliveryState, deliveries
 
 #: Duration of a lease in seconds. A lease is longer than the time limit of any call to a provider.
 LEASE_S = 20
@@ -43,8 +43,6 @@ class Claimed:
     queue: str
     channel: str
     kind: str
-    about_type: str | None
-    about_id: int | None
     user_id: int | None
     occurrence_id: int | None
     target: str | None
@@ -63,8 +61,14 @@ class Claimed:
         self.words: Words = {}
 
     @property
-    def about(self) -> About | None:
-        return None if self.about_type is None or self.about_id is None else About(self.about_type, self.about_id)
+    def about_type(self) -> object:
+        return self.payload.get("about")
+
+    @property
+    def about_id(self) -> int | None:
+        """Return the id of the object that the delivery is about."""
+        id_ = self.payload.get("about_id")
+        return id_ if isinstance(id_, int) else None
 
 
 class UndeliverableError(Exception):

@@ -40,7 +40,7 @@ def words_of(deliveries: Sequence[Claimed], renderers: Mapping[str, Renderer]) -
 def by_event(renderers: Mapping[str, Renderer]) -> Renderer:
     """Return a renderer that chooses another renderer by the event of each delivery.
 
-    The event is the payload's `event`, or else `about_type`.
+    The event is the payload's `event`, or else the payload's `about`.
     """
 
     def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:

@@ -127,7 +127,7 @@ def _tell(
             return
     left = [row.settled_at or row.due_at for row in same if row.payload["is_first"] and row.state in LEAVING]
     due_at = max([now, *(moment + WINDOW for moment in left)])
-    outbox.add(
+    outbox.send(
         outbox.NewDelivery(
             kind=KIND,
             channel=channel,

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.core.errors import Conflict, NotFound, ValidationFailed
 from app.notifications import outbox
+from app.notifications.models import Delivery
 from app.pengingat.ledger import alerts, queries, rows, stock, upcoming
 from app.pengingat.ledger.queries import LockedReminders
 from app.pengingat.ledger.schemas import SNOOZE, UNDO, NewAnswer, QuickAnswer
@@ -230,15 +231,16 @@ def _save(held: LockedReminders, changed: Sequence[Occurrence]) -> None:
     """Write the changed rows, and tell caregivers. Cancel their queued messages, and queue those that are still due."""
     states = {row.id: sa.inspect(row).attrs.state.history.deleted for row in changed}
     db.session.flush()
-    outbox.cancel_occurrences([row.id for row in changed])
+    outbox.cancel(Delivery.occurrence_id.in_([row.id for row in changed]))
     drafts = [
         draft
         for row in changed
         if _is_open(row)
         for draft in upcoming.deliveries(held.of(row), upcoming.due_of(row), row)
-        if draft.expires_at > held.now and not ("again" in draft.payload and row.due_at <= held.now == row.undone_at)
+        if (draft.expires_at and draft.expires_at > held.now)
+        and not ("again" in draft.payload and row.due_at <= held.now == row.undone_at)
     ]
-    outbox.add_all(drafts)
+    outbox.send(*drafts)
     done = [row.id for row in changed if row.state == OccurrenceState.DONE]
     if late := [id_ for id_ in done if OccurrenceState.MISSED in states[id_]]:
         alerts.add_late(late, held.now)
@@ -260,7 +262,7 @@ def mark(held: LockedReminders, pengingat: Pengingat, *, is_done: bool, via: Ans
         if not pengingat.schedule.repeats:
             pengingat.is_finished = True
             rest = occurrences.c.reminder_id == pengingat.id, occurrences.c.state == OccurrenceState.PENDING
-            outbox.cancel_occurrences(sa.select(occurrences.c.id).where(*rest))
+            outbox.cancel(Delivery.occurrence_id.in_(sa.select(occurrences.c.id).where(*rest)))
             rows.void(*rest)
         return
     _reopen(held, [row for row in present if row.state == OccurrenceState.DONE])

@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from app.core.errors import Conflict, ValidationFailed
 from app.notifications import outbox
-from app.notifications.models import About, Channel
+from app.notifications.models import About
 from app.pengingat.models import Occurrence, OccurrenceState, Pengingat
 from app.pengingat.timetable.schedule import DAY, moment_of
 from app.pengingat.types.base import Details
@@ -77,15 +77,14 @@ def follow(pengingat: Pengingat, now: datetime) -> None:
         today = now.astimezone(pengingat.zone).date()
         mornings = (moment_of(day, TIME_OF_DAY, pengingat.zone) for day in (today, today + DAY, today + 2 * DAY))
         due_at = next(moment for moment in mornings if moment > now)
-        outbox.add_all([_notice(pengingat, due_at, channel) for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT)])
+        outbox.send(_notice(pengingat, due_at))
     pengingat.stock_told = is_low
 
 
-def _notice(pengingat: Pengingat, due_at: datetime, channel: Channel) -> outbox.NewDelivery:
+def _notice(pengingat: Pengingat, due_at: datetime) -> outbox.NewDelivery:
     return outbox.NewDelivery(
         kind=KIND,
-        channel=channel,
-        dedupe_key=f"persediaan:{pengingat.id}:{due_at:%Y%m%dT%H%M%SZ}:{channel}",
+        dedupe_key=f"persediaan:{pengingat.id}:{due_at:%Y%m%dT%H%M%SZ}",
         due_at=due_at,
         expires_at=due_at + NOTIFY_WITHIN,
         user_id=pengingat.user_id,

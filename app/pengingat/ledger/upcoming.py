@@ -56,7 +56,7 @@ def plan(extensions: Sequence[Extension], now: datetime) -> None:
         if row.state == OccurrenceState.PENDING and row.reminder_id is not None:
             extension, due = planned[row.reminder_id, row.due_at, row.slot]
             drafts += deliveries(extension.pengingat, due, row)
-    outbox.add_all(drafts)
+    outbox.send(*drafts)
 
 
 def follow_edit(pengingat: Pengingat, now: datetime) -> None:

@@ -42,6 +42,6 @@ def check(delivery: Claimed) -> None:
     )
     with unit_of_work():
         for first in db.session.scalars(late.with_for_update(key_share=True)).all():
-            outbox.cancel_one(delivery.dedupe_key)
+            outbox.cancel(Delivery.dedupe_key == delivery.dedupe_key)
             if first.state == DeliveryState.PENDING:  # send the first message before its next retry
                 first.next_try_at = now

@@ -81,7 +81,9 @@ def _grouped(user_id: int, *which: sa.ColumnElement[bool]) -> sa.Select[*tuple[o
         Delivery.settled_at,
         Delivery.receipt_at,
     )
-    key = (Delivery.kind, Delivery.about_type, Delivery.about_id, Delivery.occurrence_id, Delivery.due_at)
+    about_id = sa.cast(Delivery.payload["about_id"].astext, sa.BigInteger).label("about_id")
+    about = Delivery.payload["about"].astext.label("about")
+    key = (Delivery.kind, about, about_id, Delivery.occurrence_id, Delivery.due_at)
     groups = (
         sa.select(sa.func.min(Delivery.id).label("id"), *key, sa.func.json_agg(delivery, type_=sa.JSON).label("rows"))
         .where(Delivery.user_id == user_id, *which)

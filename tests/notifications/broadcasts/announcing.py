@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
+from app.notifications import outbox
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.models import About, Broadcast, Delivery
 
@@ -30,4 +31,5 @@ def announce(article_id: int = 1, **fields: Any) -> int:
 
 
 def recipients(article_id: int = 1) -> set[int | None]:
-    return set(db.session.scalars(sa.select(Delivery.user_id).filter_by(about_type="article", about_id=article_id)))
+    about = outbox.is_about(About("article", article_id))
+    return set(db.session.scalars(sa.select(Delivery.user_id).where(about)))

@@ -126,7 +126,7 @@ def test_a_broadcast_excludes_unverified_numbers_in_soft_mode(
     broadcast = db.session.scalars(sa.select(Broadcast)).one()
     fan_out.fan_out(broadcast.id)
     db.session.expire_all()
-    told = set(db.session.scalars(sa.select(Delivery.user_id).filter_by(about_type="article", about_id=1)))
+    told = set(db.session.scalars(sa.select(Delivery.user_id).filter_by(kind="broadcast")))
     assert told == {people[each] for each in expected}
 
 

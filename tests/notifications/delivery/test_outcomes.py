@@ -10,7 +10,7 @@ from flask import Flask
 from app.core.database.session import unit_of_work
 from app.notifications import jobs, outbox
 from app.notifications.delivery import claims
-from app.notifications.models import About, Channel, DeliveryState
+from app.notifications.models import Channel, Delivery, DeliveryState
 from app.providers import messaging
 from dev.simulators import Server
 from tests.helpers.apps import config_for_tests
@@ -98,10 +98,10 @@ def test_temporary_refusals_are_retried_and_not_counted_as_unknown_outcomes(
 
 
 def test_a_delivery_cancelled_between_claim_and_call_is_not_sent(app: Flask) -> None:
-    add(about=About("user", 1))
+    row = add()
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None
     with unit_of_work():
-        outbox.cancel(About("user", 1))
+        outbox.cancel(Delivery.dedupe_key == row.dedupe_key)
     with pytest.raises(claims.ClaimLostError):
         claims.begin(claimed)

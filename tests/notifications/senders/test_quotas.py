@@ -50,8 +50,8 @@ def test_a_limit_of_250_people_leaves_the_251st_message_pending(
     sim.messaging.limit_people(250)
     senders.check()
     with unit_of_work():
-        outbox.add_all(
-            [
+        outbox.send(
+            *(
                 outbox.NewDelivery(
                     kind="reminder",
                     channel=Channel.MESSAGING,
@@ -61,7 +61,7 @@ def test_a_limit_of_250_people_leaves_the_251st_message_pending(
                     expires_at=local_time.now() + timedelta(hours=1),
                 )
                 for n in range(251)
-            ]
+            )
         )
     jobs.drain("urgent")
     states = [(row.state, row.attempts) for row in rows()]
