@@ -179,7 +179,7 @@ def create_phone_verification(data: Loaded) -> VerificationRequest:
 @limit_own_password
 @bp.arguments(schemas.PhoneRelease)
 @bp.response(200, schemas.Profile)
-def free_phone(data: dict[str, str]) -> User:
+def free_own_phone(data: dict[str, str]) -> User:
     """Remove the caller's own number from the account. Open verifications, reset links and messages to it end."""
     return service.free_phone(caller, data.get("current_password"))
 
