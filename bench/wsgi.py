@@ -48,7 +48,7 @@ def floors() -> Flask:
     @floor.post("/reply/<int:user_id>")
     def reply(user_id: int) -> Any:
         with app.app_context(), unit_of_work():
-            message_answers.answer(message_answers.read(user_id).meant, QuickAnswer(request.json["status"]))
+            message_answers.answer(message_answers.read(user_id).times, QuickAnswer(request.json["status"]))
         return jsonify(ok=True)
 
     return floor

@@ -1,6 +1,6 @@
-"""Edited messages. An edit corrects what the earlier version of the same message recorded.
+"""Earlier messages of the same sender: the earlier version of an edited message, an earlier reaction, a repeated text.
 
-All versions of a message have the provider's id of the first version as `ref`. Each handled version stores the times
+All versions of a message have the provider's id of the first version as `ref`. Each handled message stores the times
 that it meant, and the answers that it recorded. A time is one due time of a reminder.
 """
 
@@ -12,13 +12,14 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from app.core.errors import Conflict
 from app.notifications.models import Inbound, InboundKind, inbound
 from app.pengingat.models import Occurrence
-from app.pengingat.one_tap import message_answers
+from app.pengingat.one_tap.message_answers import Conversation, RemindedTime
 
-#: Maximum age of an earlier version. WhatsApp allows edits for 15 minutes, but providers repeat webhooks for hours.
+#: Maximum age of an earlier message. WhatsApp allows edits for 15 minutes, but providers repeat webhooks for hours.
 LATEST = timedelta(days=7)
+#: Time after a recorded answer during which the same text repeats this answer.
+REPEATED_WITHIN = timedelta(minutes=2)
 #: Keys in the payload. `EDITED` is the provider's id of the edited message. `MEANT` contains the ids of the times that
 #: the message meant. `RECORDED` contains the time of each recorded answer, by the id of its row.
 EDITED, MEANT, RECORDED = "edited", "meant", "recorded"
@@ -26,48 +27,68 @@ EDITED, MEANT, RECORDED = "edited", "meant", "recorded"
 _rows = inbound.c
 
 
+def wrote_at(row: Inbound) -> datetime:
+    """Return when the message was written, but not a time after its receipt, because clocks may be wrong."""
+    return min(sent_at(row), row.received_at)
+
+
+def sent_at(row: Inbound) -> datetime:
+    """Return the provider's time of the message, or else the time of receipt. Providers repeat webhooks for hours."""
+    at = row.payload.get("at")
+    return datetime.fromisoformat(at) if isinstance(at, str) else row.received_at
+
+
 def earlier_version(row: Inbound) -> Inbound | None:
     """Return the version of this message that was handled last, or None if this is the first version."""
-    if row.ref is None:
-        return None
-    earlier = (
-        sa.select(Inbound)
-        .where(
-            _rows.phone == row.phone,
-            _rows.kind == sa.literal_column(f"'{InboundKind.MESSAGE}'"),
-            _rows.received_at > row.received_at - LATEST,
-            _rows.ref == row.ref,
-            _rows.id < row.id,
-        )
-        .order_by(_rows.id.desc())
-        .limit(1)
+    return next(iter(_list_earlier(row, _rows.ref == row.ref)), None) if row.ref else None
+
+
+def earlier_reaction(row: Inbound) -> Inbound | None:
+    """Return the sender's previous reaction to the same message."""
+    payload = _rows.payload
+    which = payload["type"].astext == "reaction", payload["about"].astext == str(row.payload.get("about"))
+    return next(iter(_list_earlier(row, *which)), None)
+
+
+def list_recorded(row: Inbound) -> list[Inbound]:
+    """Return the messages that recorded an answer in the two minutes before this one was written, newest first."""
+    since = wrote_at(row) - REPEATED_WITHIN
+    earlier = _list_earlier(row, _rows.payload.has_key(RECORDED))
+    return [
+        each
+        for each in earlier
+        if wrote_at(each) >= since or (each.handled_at and since <= each.handled_at <= wrote_at(row))
+    ]
+
+
+def _list_earlier(row: Inbound, *which: sa.ColumnElement[bool]) -> Sequence[Inbound]:
+    earlier = sa.select(Inbound).where(
+        _rows.phone == row.phone,
+        _rows.kind == sa.literal_column(f"'{InboundKind.MESSAGE}'"),
+        _rows.received_at > row.received_at - LATEST,
+        _rows.id < row.id,
+        *which,
     )
-    return db.session.scalar(earlier)
+    return db.session.scalars(earlier.order_by(_rows.id.desc()).limit(10)).all()
 
 
-def is_outdated(row: Inbound, earlier: Inbound) -> bool:
-    """Return whether a later version was handled before this one, because webhooks may arrive in any order."""
-    written_at = str(earlier.payload.get("at", ""))
-    return EDITED not in row.payload or written_at > str(row.payload.get("at", written_at))
+def is_older(row: Inbound, earlier: Inbound) -> bool:
+    """Return whether the earlier handled message was written later, because webhooks may arrive in any order."""
+    return sent_at(row) < sent_at(earlier)
 
 
 def meant(row: Inbound) -> Collection[int]:
     """Return the ids of the times that the message meant."""
     ids = row.payload.get(MEANT)
-    return frozenset(ids) if isinstance(ids, list) else frozenset()
+    return ids if isinstance(ids, list) else []
 
 
-def remember(
-    row: Inbound, quoted: str | None, times: Sequence[message_answers.RemindedTime], news: Sequence[Occurrence]
-) -> None:
-    """Store what this version meant and recorded, for a later edit."""
-    if row.ref is None or not times:
-        return
-    ids = [answer.id for answer in news] or [time.row.id for time in times]
-    recorded = {str(answer.id): answer.answered_at.isoformat() for answer in news if answer.answered_at}
-    row.payload = {**row.payload, MEANT: ids, **({RECORDED: recorded} if recorded else {})}
-    if quoted:
-        row.payload = {**row.payload, "about": quoted}
+def remember(row: Inbound, quoted: str | None, asked: Conversation, recorded: Sequence[Occurrence]) -> None:
+    """Store what this message meant and recorded, for an edit or a repeat."""
+    if asked.times:
+        answers = {str(each.id): each.answered_at.isoformat() for each in recorded if each.answered_at}
+        ids = [time.row.id for time in asked.times]
+        row.payload = {**row.payload, MEANT: ids, "about": quoted, **({RECORDED: answers} if answers else {})}
 
 
 def inherit(row: Inbound, earlier: Inbound) -> None:
@@ -76,18 +97,10 @@ def inherit(row: Inbound, earlier: Inbound) -> None:
     row.payload = {**row.payload, **kept}
 
 
-def take_back(user_id: int, earlier: Inbound) -> bool:
-    """Take back the answers that the earlier version recorded and that still stand. Return whether there were any."""
-    recorded = earlier.payload.get(RECORDED)
+def standing(row: Inbound | None, asked: Conversation) -> list[RemindedTime]:
+    """Return the times with the answers that this message recorded and that still stand."""
+    recorded = row.payload.get(RECORDED) if row else None
     if not isinstance(recorded, dict):
-        return False
-    answered_at = {int(id_): datetime.fromisoformat(at) for id_, at in recorded.items()}
-    times = message_answers.list_answered(user_id, answered_at)
-    if not times:
-        return False
-    try:
-        with db.session.begin_nested():
-            message_answers.undo(times)
-    except Conflict:
-        return False
-    return True
+        return []
+    times = ((asked.known.get(int(id_)), datetime.fromisoformat(at)) for id_, at in recorded.items())
+    return [time for time, at in times if time and time.is_answered and time.row.answered_at == at]

@@ -13,10 +13,10 @@ from app.inbox import texts
 from app.notifications.models import Delivery, DeliveryState, Receipt
 from app.notifications.senders.models import PhoneNumber
 from app.pengingat.ledger import rows, tokens
-from app.pengingat.models import Occurrence, Pengingat
+from app.pengingat.models import Occurrence
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
-from tests.inbox.phones import Phone
+from tests.inbox.phones import Phone, Said, age
 from tests.inbox.reminders import Sent, read, state
 from tests.notifications.deliveries import add
 from tests.pengingat.ledgers import Time
@@ -38,6 +38,7 @@ def test_a_late_message_answers_the_reminder_sent_before_it_was_written(phone: P
     phone.write("SUDAH", at=wrote_at)
     assert (state(first), state(second)) == ("done", "pending")
     assert phone.write("OK", at=wrote_at).outcome == "ok"
+    age(minutes=3)
     phone.write("SUDAH")
     assert state(second) == "done"
 
@@ -49,12 +50,102 @@ def test_last_inbound_at_is_the_time_a_message_was_written(phone: Phone) -> None
         assert db.session.scalars(sa.select(PhoneNumber.last_inbound_at)).one() == wrote_at
 
 
-def test_done_is_recorded_and_gets_a_thank_you_reply(phone: Phone, sent: Sent) -> None:
+DONE = "Terima kasih, Siti. Obat pukul 07.55 WIB sudah kami catat."
+#: Texts with their outcome, their answer and the state of a reminder that was open.
+OPEN = [
+    ("sudah", "answered:done", DONE, "done"),
+    ("\u2705", "answered:done", DONE, "done"),
+    ("lewati", "answered:skipped", "Baik, Siti. Obat pukul 07.55 WIB kali ini dilewati.", "skipped"),
+    ("nanti", "answered:snooze", "Baik, Siti. Kami ingatkan lagi pukul 08.30 WIB.", "pending"),
+    ("tunda 4", "answered:refused range", texts.RANGE, "pending"),
+    ("tunda 121", "answered:refused range", texts.RANGE, "pending"),
+    ("belum", "answered:not yet", "Baik, Siti, kami tunggu.", "pending"),
+    ("ok", "answered:ok", "Baik, Siti. Kalau sudah, balas SUDAH.", "pending"),
+    ("\U0001f44d", "answered:ok", "Baik, Siti. Kalau sudah, balas SUDAH.", "pending"),
+    ("terima kasih \U0001f64f", "courtesy", None, "pending"),
+    ("ibu sudah meninggal", "answered:condolence", texts.CONDOLENCE, "pending"),
+    ("sudah muntah", "answered:doubt", texts.DOUBT, "pending"),
+    ("sudah?", "answered:doubt", texts.DOUBT, "pending"),
+    ("sudah 1", "answered:doubt", texts.DOUBT, "pending"),
+    ("halo", "answered:doubt", texts.DOUBT, "pending"),
+]
+#: Texts after the answer SUDAH, while nothing else is open.
+ANSWERED = [
+    ("sudah", "answered:done", DONE, "done"),
+    ("lewati", "answered:nothing open", texts.NOTHING_OPEN, "done"),
+    ("nanti", "answered:nothing open", texts.NOTHING_OPEN, "done"),
+    ("tunda 4", "answered:nothing open", texts.NOTHING_OPEN, "done"),
+    ("belum nanti", "answered:doubt", texts.DOUBT_ANSWERED, "done"),
+    ("belum", "answered:undo", texts.UNDONE, "pending"),
+    ("eh maaf belum minum", "answered:undo", texts.UNDONE, "pending"),
+    ("belum sempat tadi", "answered:doubt", texts.DOUBT_ANSWERED, "done"),
+    ("belum?", "answered:doubt", texts.DOUBT_ANSWERED, "done"),
+    ("halo", "answered:doubt", texts.DOUBT_ANSWERED, "done"),
+    ("ok", "ok", None, "done"),
+    ("makasih", "courtesy", None, "done"),
+    ("bapak wafat", "answered:condolence", texts.CONDOLENCE, "done"),
+]
+#: Texts of a person who got no reminder.
+NOTHING = [
+    *((text, "answered:nothing open", texts.NOTHING_OPEN) for text in ("sudah", "lewati", "nanti", "tunda 4", "belum")),
+    ("belum nanti", "answered:nothing open", texts.NOTHING_OPEN),
+    ("ok", "ok", None),
+    ("makasih", "courtesy", None),
+    ("almarhum", "answered:condolence", texts.CONDOLENCE),
+    ("halo", "answered:help", texts.HELP),
+]
+
+
+@pytest.mark.parametrize(("text", "outcome", "answer", "after"), OPEN)
+def test_a_text_about_an_open_reminder_has_its_outcome(
+    phone: Phone, sent: Sent, text: str, outcome: str, answer: str | None, after: str
+) -> None:
     (row,) = sent("Metformin")
-    said = phone.write("SUDAH")
-    assert said.text == "Terima kasih, Siti. Obat pukul 07.55 WIB sudah kami catat."
-    assert said.outcome == "answered:done"
-    assert (state(row), read(row).answered_via) == ("done", "message")
+    assert phone.write(text) == Said(outcome, answer)
+    assert state(row) == after
+
+
+@pytest.mark.parametrize(("text", "outcome", "answer", "after"), ANSWERED)
+def test_a_text_after_an_answer_has_its_outcome(
+    phone: Phone, sent: Sent, text: str, outcome: str, answer: str | None, after: str
+) -> None:
+    (row,) = sent("Metformin")
+    phone.write("SUDAH")
+    assert read(row).answered_via == "message"
+    assert phone.write(text) == Said(outcome, answer)
+    assert (state(row), read(row).snoozes) == (after, 0)
+
+
+@pytest.mark.parametrize(("text", "outcome", "answer"), NOTHING)
+def test_a_text_without_a_reminder_has_its_outcome(
+    phone: Phone, moment: Time, text: str, outcome: str, answer: str | None
+) -> None:
+    assert phone.write(text) == Said(outcome, answer)
+
+
+def test_a_text_that_came_a_day_after_it_was_written_records_nothing(phone: Phone, sent: Sent) -> None:
+    (row,) = sent("Metformin", ref="wamid.a")
+    at = (datetime.now(UTC) - timedelta(hours=25)).isoformat()
+    assert phone.write("SUDAH", at=at).text == texts.DOUBT
+    assert state(row) == "pending"
+    assert phone.write("SUDAH", at=at, about="wamid.a").outcome == "answered:done"
+
+
+def test_the_same_text_within_two_minutes_repeats_its_answer(phone: Phone, sent: Sent, moment: Time) -> None:
+    (older,), rows = sent("Aspirin", ago=30), sent("Metformin", "Amlodipin")
+    first = phone.write("SUDAH 2")
+    assert first.text == DONE
+    assert phone.write("sdh 2, kak") == first
+    moment.move(seconds=1)
+    phone.write("SUDAH")
+    phone.write("SUDAH")
+    assert [state(row) for row in (older, *rows)] == ["pending", "done", "done"]
+    phone.write("belum")
+    assert [state(row) for row in (older, *rows)] == ["pending", "pending", "done"]
+    phone.write("SUDAH")
+    age(minutes=3)
+    phone.write("SUDAH")
+    assert [state(row) for row in (older, *rows)] == ["done", "done", "done"]
 
 
 def test_a_repeated_done_message_is_idempotent(phone: Phone, sent: Sent) -> None:
@@ -65,24 +156,10 @@ def test_a_repeated_done_message_is_idempotent(phone: Phone, sent: Sent) -> None
     assert (state(row), read(row).answered_at) == ("done", answered_at)
 
 
-@pytest.mark.parametrize("word", ["LEWATI", "NANTI"])
-def test_skip_or_snooze_does_not_change_an_answered_reminder(phone: Phone, sent: Sent, word: str) -> None:
-    (row,) = sent("Metformin")
-    phone.write("SUDAH")
-    assert phone.write(word).text == "Saat ini tidak ada pengingat yang perlu dijawab."
-    assert (state(row), read(row).snoozes) == ("done", 0)
-
-
 def test_a_reply_quoting_a_reminder_can_change_its_answer(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Metformin", ref="wamid.a")
     phone.write("SUDAH")
     phone.write("LEWATI", about="wamid.a")
-    assert state(row) == "skipped"
-
-
-def test_skip_is_recorded(phone: Phone, sent: Sent) -> None:
-    (row,) = sent("Metformin")
-    assert phone.write("LEWATI").text == "Baik, Siti. Obat pukul 07.55 WIB kali ini dilewati."
     assert state(row) == "skipped"
 
 
@@ -92,14 +169,6 @@ def test_snooze_postpones_the_reminder_by_the_given_minutes(phone: Phone, sent: 
     assert (state(row), read(row).snoozed_until) == ("pending", moment.now + timedelta(minutes=20))
 
 
-@pytest.mark.parametrize("minutes", [0, 4, 121, 10**9])
-def test_snooze_minutes_outside_the_range_are_refused(phone: Phone, sent: Sent, minutes: int) -> None:
-    (row,) = sent("Metformin")
-    said = phone.write(f"TUNDA {minutes}")
-    assert said.text == "Waktu tunda harus 5 sampai 120 menit. Contoh: TUNDA 30."
-    assert (state(row), read(row).snoozes) == ("pending", 0)
-
-
 def test_a_snooze_over_the_maximum_count_is_refused(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Metformin")
     read(row).snoozes = rows.MAX_SNOOZES
@@ -107,22 +176,12 @@ def test_a_snooze_over_the_maximum_count_is_refused(phone: Phone, sent: Sent) ->
     assert phone.write("TUNDA 5").text == "Pengingat ini tidak dapat ditunda lagi."
 
 
-def test_not_yet_leaves_the_reminder_open(phone: Phone, sent: Sent) -> None:
-    (row,) = sent("Metformin")
-    assert phone.write("BELUM").text == "Baik, Siti, kami tunggu."
-    assert (state(row), read(row).snoozes) == ("pending", 0)
-    assert phone.write("SUDAH").outcome == "answered:done"
-
-
-@pytest.mark.parametrize("word", ["SUDAH", "LEWATI", "TUNDA", "BELUM"])
-def test_an_answer_without_a_sent_reminder_gets_an_explanation(phone: Phone, moment: Time, word: str) -> None:
-    assert phone.write(word).text == "Saat ini tidak ada pengingat yang perlu dijawab."
-
-
 def test_done_answers_the_latest_open_reminder_then_the_previous_one(phone: Phone, sent: Sent) -> None:
     (first,), (last,) = sent("Metformin", ago=30), sent("Amlodipin", ago=5)
     phone.write("SUDAH")
+    assert phone.write("sudah kak").outcome == "answered:done"
     assert (state(first), state(last)) == ("pending", "done")
+    age(minutes=3)
     phone.write("SUDAH")
     assert (state(first), state(last)) == ("done", "done")
 
@@ -133,6 +192,7 @@ def test_a_missed_reminder_can_be_marked_done_late(phone: Phone, sent: Sent) -> 
     db.session.commit()
     phone.write("SUDAH")
     assert (state(done), state(missed)) == ("done", "missed")
+    age(minutes=3)
     assert phone.write("SUDAH").outcome == "answered:done"
     assert (state(missed), read(missed).late) == ("done", True)
 
@@ -167,39 +227,12 @@ def test_a_number_outside_the_list_of_the_message_is_refused(phone: Phone, sent:
     assert [state(row) for row in rows] == ["pending", "pending"]
 
 
-@pytest.mark.parametrize("word", ["OK", "ya", "siap", "👍"])
-def test_ok_is_not_recorded_as_done(phone: Phone, sent: Sent, word: str) -> None:
-    (row,) = sent("Metformin")
-    said = phone.write(word)
-    assert (said.outcome, said.text) == ("answered:ok", "Baik, Siti. Kalau sudah, balas SUDAH.")
-    assert state(row) == "pending"
-    phone.write("SUDAH")
-    # After SUDAH, the same word is only polite. The service sends no reply, because the sender may be a machine.
-    said = phone.write(word)
-    assert (said.outcome, said.text) == ("ok", None)
-
-
 def test_ok_and_not_yet_are_accepted_for_a_missed_dose(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Metformin", ago=90)
     db.session.execute(sa.update(Occurrence).where(Occurrence.id == row).values(state="missed"))
     db.session.commit()
     assert phone.write("ok").outcome == "answered:ok"
     assert phone.write("belum").text == "Baik, Siti, kami tunggu."
-
-
-def test_an_unclear_message_gets_a_request_to_clarify(phone: Phone, sent: Sent) -> None:
-    (row,) = sent("Metformin")
-    said = phone.write("sudah muntah")
-    assert said.outcome == "answered:doubt"
-    assert said.text == texts.DOUBT
-    assert state(row) == "pending"
-
-
-@pytest.mark.parametrize("text", ["terima kasih bu", "makasih", "🙏 makasih"])
-def test_a_thank_you_message_gets_no_reply(phone: Phone, sent: Sent, text: str) -> None:
-    sent("Metformin")
-    said = phone.write(text)
-    assert (said.outcome, said.text) == ("courtesy", None)
 
 
 # --- the reminders that a message is about --------------------------------------------------------------------------
@@ -244,16 +277,10 @@ def test_quoting_an_expired_reminder_answers_no_newer_reminder(phone: Phone, sen
     assert (state(row), state(today)) == ("pending", "pending")
 
 
-@pytest.mark.parametrize("about", ["wamid.unknown", "wamid.in.1"])
-def test_a_quote_of_a_message_that_the_service_did_not_send_is_ignored(phone: Phone, sent: Sent, about: str) -> None:
-    (row,) = sent("Metformin", ref="wamid.a")
-    phone.write("SUDAH", about=about)
-    assert state(row) == "done"
-
-
-@pytest.mark.parametrize("text", ["sudah", "✅", "nanti", "lewati"])
-def test_quoting_a_caregiver_alert_does_not_answer_a_reminder(
-    phone: Phone, sent: Sent, siti: Client, text: str
+@pytest.mark.parametrize("text", ["sudah", "✅", "nanti", "lewati", "belum"])
+@pytest.mark.parametrize("about", ["wamid.alert", "wamid.unknown", "wamid.in.1"])
+def test_quoting_another_message_answers_no_reminder(
+    phone: Phone, sent: Sent, siti: Client, text: str, about: str
 ) -> None:
     """If a caregiver answers an alert about a patient, the answer is not about the caregiver's own medicine."""
     (row,) = sent("Metformin", ref="wamid.a")
@@ -261,11 +288,9 @@ def test_quoting_a_caregiver_alert_does_not_answer_a_reminder(
     values = {"state": DeliveryState.SENT, "provider_ref": "wamid.alert"}
     db.session.execute(sa.update(Delivery).where(Delivery.id == alert.id).values(values))
     db.session.commit()
-    said = phone.write(text, about="wamid.alert")
-    assert (said.outcome, state(row)) == ("answered:doubt", "pending")
-    assert read(row).snoozes == 0
-    phone.write("sudah")
-    assert state(row) == "done"
+    said = phone.write(text, about=about)
+    assert (said.outcome, said.text) == ("answered:doubt", texts.DOUBT)
+    assert (state(row), read(row).snoozes) == ("pending", 0)
 
 
 def test_a_quote_or_reaction_cannot_answer_another_users_reminder(phone: Phone, sent: Sent) -> None:
@@ -382,14 +407,6 @@ def test_not_yet_applies_to_a_newer_open_reminder_and_undoes_nothing(phone: Phon
     assert (state(older), state(newer)) == ("done", "pending")
 
 
-@pytest.mark.parametrize("text", ["belum sempat tadi", "belum?", "belum makan"])
-def test_not_yet_with_other_words_does_not_undo_the_answer(phone: Phone, sent: Sent, text: str) -> None:
-    (row,) = sent("Metformin")
-    phone.write("SUDAH")
-    phone.write(text)
-    assert state(row) == "done"
-
-
 # --- sent messages --------------------------------------------------------------------------------------------------
 
 
@@ -487,8 +504,7 @@ def test_an_expired_or_unknown_button_token_gets_an_explanation(phone: Phone, se
 
 def test_reply_times_use_the_time_zone_of_the_reminder(phone: Phone, sent: Sent, siti: Client) -> None:
     (row,) = sent("Metformin")
-    zone = sa.update(Pengingat).where(Pengingat.id == read(row).reminder_id).values(timezone="Asia/Jayapura")
-    db.session.execute(zone)
+    read(row).timezone = "Asia/Jayapura"
     db.session.commit()
     assert phone.write("SUDAH").text == "Terima kasih, Siti. Obat pukul 09.55 WIT sudah kami catat."
 

@@ -226,5 +226,5 @@ def test_an_answer_by_message_needs_at_most_five_statements(metformin: Reminder,
     db.session.execute(sa.update(Delivery).values(state="sent", settled_at=moment.now))
     db.session.commit()
     with statements.at_most(5), unit_of_work():  # one statement reads the last messages
-        message_answers.answer(message_answers.read(metformin.client.id).meant, QuickAnswer("done"))
+        message_answers.answer(message_answers.read(metformin.client.id).times, QuickAnswer("done"))
     assert metformin.is_done
