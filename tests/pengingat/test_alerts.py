@@ -249,7 +249,7 @@ def test_the_statements_of_a_sweep_do_not_grow_with_the_missed_doses(
     for _ in range(6):
         make(siti, obat)
     moment.now = moment.now.replace(hour=13)
-    with statements.at_most(9):  # four read, one locks, and two for each delivery
+    with statements.at_most(7):  # two mark, two read, one locks, two add
         jobs.miss_overdue()
 
 

@@ -39,6 +39,13 @@ def test_a_late_or_late_arriving_answer_is_told_once(
     assert told()[1:] == [DONE]
 
 
+def test_is_done_is_told_like_an_answer(siti: Client, moment: Time, missed: str) -> None:
+    for is_done in (True, False, True):
+        siti.put(missed, {"is_done": is_done})
+        leave(moment)
+    assert told()[1:] == [DONE]
+
+
 @pytest.mark.parametrize(
     ("values", "is_told"),
     [

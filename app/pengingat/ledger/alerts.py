@@ -1,4 +1,4 @@
-"""Alerts to caregivers: the deliveries that tell of missed occurrences and of late answers.
+"""Alerts to caregivers: deliveries about missed occurrences and about late answers.
 
 An alert is a delivery to one caregiver about one patient. Its payload has the ids of the occurrences. While an alert
 waits, later occurrences are added to it. The text is read when the alert leaves, see `app.pengingat.caregiving.alerts`.
@@ -35,7 +35,7 @@ LEAVING = (DeliveryState.CLAIMED, DeliveryState.SENT)
 
 
 class Topic(StrEnum):
-    """What an alert tells of its occurrences."""
+    """Content of an alert."""
 
     MISSED = "missed"
     #: The patient marked the occurrence as done after the alert of the topic `MISSED`.
@@ -43,7 +43,7 @@ class Topic(StrEnum):
 
 
 class Subject(NamedTuple):
-    """What all occurrences of an alert have in common. Important alerts are apart, because the night holds others."""
+    """Properties of all occurrences of an alert. Important ones have own alerts, because the night holds others."""
 
     patient_id: int
     topic: Topic
@@ -51,41 +51,44 @@ class Subject(NamedTuple):
 
 
 def add_missed(occurrence_ids: Collection[int], now: datetime) -> None:
-    """Tell the caregivers that these occurrences were missed. An occurrence is told once."""
+    """Alert the caregivers about these missed occurrences, about each of them once."""
     which = Occurrence.state == OccurrenceState.MISSED, Occurrence.due_at > now - FRESH
     _add(Topic.MISSED, now, Occurrence.id.in_(occurrence_ids), *which)
 
 
 def add_late(occurrence_ids: Collection[int], now: datetime) -> None:
-    """Tell the caregivers that these occurrences are done, if an alert may have told that they were missed."""
+    """Inform the caregivers that these occurrences are done, if they may have got an alert about them before."""
     _add(Topic.LATE, now, Occurrence.id.in_(occurrence_ids))
 
 
 def _add(topic: Topic, now: datetime, *which: sa.ColumnElement[bool]) -> None:
-    rows = sa.select(Occurrence, Pengingat).join(Pengingat, Pengingat.id == Occurrence.reminder_id).where(*which)
-    found = db.session.execute(rows.order_by(Occurrence.due_at, Occurrence.id)).all()
-    links = _links({row.user_id for row, _ in found})
-    if not links:
+    found = (
+        sa.select(CaregiverLink.caregiver_id, Occurrence, Pengingat.details)
+        .join(Occurrence, Occurrence.user_id == CaregiverLink.patient_id)
+        .join(Pengingat, Pengingat.id == Occurrence.reminder_id)
+        .join(User, User.id == CaregiverLink.caregiver_id)
+        .where(care.has(Scope.ALERTS), *which)
+        .order_by(CaregiverLink.id, Occurrence.due_at, Occurrence.id)
+        # Leave out caregivers who are being deleted.
+        .with_for_update(of=User, read=True, key_share=True, skip_locked=True)
+    )
+    rows = db.session.execute(found).all()
+    if not rows:
         return
     # Without this lock, two schedulers could each add the first alert of a caregiver.
     db.session.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended("alerts", 0))))
-    alerts = _alerts({link.caregiver_id for link in links}, since=min(now - FRESH, *(row.due_at for row, _ in found)))
-    for link in links:
-        known = [alert for alert in alerts if alert.user_id == link.caregiver_id]
-        news: dict[Subject, list[int]] = defaultdict(list)
-        for row, pengingat in found:
-            if row.user_id == link.patient_id and _is_news(topic, row.id, known):
-                news[Subject(row.user_id, topic, pengingat.details.get("penting") is True)].append(row.id)
-        for subject, ids in news.items():
-            for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT):
-                _tell(link.caregiver_id, subject, ids, channel, known, now)
-
-
-def _links(patient_ids: Collection[int]) -> Sequence[CaregiverLink]:
-    """Return the links of these patients with the scope `alerts`. Leave out caregivers who are being deleted."""
-    links = sa.select(CaregiverLink).where(CaregiverLink.patient_id.in_(patient_ids), care.has(Scope.ALERTS))
-    links = links.join(User, User.id == CaregiverLink.caregiver_id).order_by(CaregiverLink.id)
-    return db.session.scalars(links.with_for_update(of=User, read=True, key_share=True, skip_locked=True)).all()
+    since = min(now - FRESH, *(occurrence.due_at for _, occurrence, _ in rows))
+    alerts: dict[int | None, list[Delivery]] = defaultdict(list)
+    for alert in _alerts({caregiver_id for caregiver_id, *_ in rows}, since):
+        alerts[alert.user_id].append(alert)
+    news: dict[tuple[int, Subject], list[int]] = defaultdict(list)
+    for caregiver_id, occurrence, details in rows:
+        if _is_news(topic, occurrence.id, alerts[caregiver_id]):
+            subject = Subject(occurrence.user_id, topic, details.get("penting") is True)
+            news[caregiver_id, subject].append(occurrence.id)
+    for (caregiver_id, subject), ids in news.items():
+        for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT):
+            _tell(caregiver_id, subject, ids, channel, alerts[caregiver_id], now)
 
 
 def _alerts(caregiver_ids: Collection[int], since: datetime) -> Sequence[Delivery]:
@@ -101,7 +104,7 @@ def _alerts(caregiver_ids: Collection[int], since: datetime) -> Sequence[Deliver
 
 
 def _is_news(topic: Topic, occurrence_id: int, alerts: Sequence[Delivery]) -> bool:
-    """Return whether a caregiver with these alerts must be told of the occurrence."""
+    """Return whether a caregiver with these alerts must get an alert about the occurrence."""
     told = [row for row in alerts if occurrence_id in _ids(row)]
     if topic is Topic.LATE:
         may_know = any(row.state in LEAVING or row.unconfirmed_calls for row in told)
@@ -134,7 +137,7 @@ def _tell(
             dedupe_key=f"alert:{caregiver_id}:{subject.topic}:{ids[0]}:{channel}",
             payload={**subject._asdict(), "is_first": due_at == now, "occurrence_ids": ids},
             due_at=due_at,
-            expires_at=due_at + LIFETIME,
+            expires_in=LIFETIME,
             user_id=caregiver_id,
         )
     )
