@@ -8,7 +8,7 @@ from app.core.web.idempotency import secret_answer
 from app.core.web.rate_limits import limit
 from app.identity.access import authenticated, by_caller, caller
 from app.identity.own_password import limit_own_password
-from app.identity.second_factor import SecondFactorStatus, Setup, WrongOtp
+from app.identity.second_factor import WrongOtp
 
 bp = Blueprint("otp", __name__, url_prefix="/profile/otp", description="Second factor of administrators")
 
@@ -16,7 +16,7 @@ bp = Blueprint("otp", __name__, url_prefix="/profile/otp", description="Second f
 @bp.get("")
 @authenticated
 @bp.response(200, schemas.OtpStatus)
-def get_otp() -> SecondFactorStatus:
+def get_otp() -> dict[str, object]:
     """Return whether the second factor is active, and how many recovery codes are left. Only for administrators."""
     return service.get_otp(caller)
 
@@ -27,7 +27,7 @@ def get_otp() -> SecondFactorStatus:
 @limit_own_password
 @bp.arguments(schemas.OtpBegin)
 @bp.response(201, schemas.OtpSetup)
-def begin_otp(data: dict[str, str]) -> Setup:
+def begin_otp(data: dict[str, str]) -> dict[str, object]:
     """Set up an authenticator app. Return its URI for a QR code, and the recovery codes, which are shown once.
 
     Logins require no code until a PUT confirms the setup. Only for administrators. The response is 409 if a second

@@ -5,7 +5,6 @@ from __future__ import annotations
 from flask import request
 
 from app.accounts import resets, schemas, service, verification
-from app.accounts.verification import VerificationRequest
 from app.core.lib import provinces
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.caching import A_DAY_S, cached
@@ -98,7 +97,7 @@ def refresh(data: dict[str, str]) -> dict[str, str]:
 @limit("60 per minute")
 @bp.arguments(schemas.UsernameCheck)
 @bp.response(200, schemas.Availability)
-def check_username(data: dict[str, str]) -> service.Availability:
+def check_username(data: dict[str, str]) -> dict[str, object]:
     """Return whether a username is available."""
     return service.check_username(data["username"])
 
@@ -165,7 +164,7 @@ def update_profile(data: Loaded) -> User:
 @limit("20 per hour", key=by_caller)
 @bp.arguments(schemas.VerificationCreate)
 @bp.response(201, schemas.Verification)
-def create_phone_verification(data: Loaded) -> VerificationRequest:
+def create_phone_verification(data: Loaded) -> dict[str, object]:
     """Start the verification of the caller's own number, or of a new number, which then replaces the old one.
 
     The user sends `VERIFIKASI` and the code to us from the number. A code is valid once, for 15 minutes. A new code

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from app.accounts import moves, notices
 from app.core.database.session import unit_of_work
@@ -39,12 +38,6 @@ CONTACT_CHANGES = "10 per hour"
 #: Limit on the new passwords that a user sets, because each one sends a notice. Passwords set with a reset link do not
 #: count.
 NEW_PASSWORDS = "5 per hour"
-
-
-@dataclass(frozen=True)
-class Availability:
-    available: bool
-    message: str
 
 
 def register(data: Loaded, remote_ip: str | None, *, device: str | None = None) -> TokenPair:
@@ -90,12 +83,12 @@ def superadmin_login(
     return {"access_token": sessions.begin_superadmin(user, device), "message": message}
 
 
-def check_username(username: str) -> Availability:
+def check_username(username: str) -> dict[str, object]:
     if problem := usernames.problem(username):
-        return Availability(False, f"Nama pengguna {problem}")
+        return {"available": False, "message": f"Nama pengguna {problem}"}
     if users.username_exists(username):
-        return Availability(False, "Nama pengguna sudah dipakai.")
-    return Availability(True, "Nama pengguna tersedia.")
+        return {"available": False, "message": "Nama pengguna sudah dipakai."}
+    return {"available": True, "message": "Nama pengguna tersedia."}
 
 
 def get_profile(caller: Caller) -> User:
@@ -159,7 +152,7 @@ def _without_repeats(user: User, data: Loaded) -> Loaded:
     return data
 
 
-def begin_otp(caller: Caller, password: str) -> second_factor.Setup:
+def begin_otp(caller: Caller, password: str) -> dict[str, object]:
     return second_factor.begin(own_password.get_confirmed(caller, password))
 
 
@@ -168,7 +161,7 @@ def confirm_otp(caller: Caller, otp: str) -> None:
     sessions.end_all(caller.id, keep=caller.session_id)  # the other sessions were created without the second factor
 
 
-def get_otp(caller: Caller) -> second_factor.SecondFactorStatus:
+def get_otp(caller: Caller) -> dict[str, object]:
     return second_factor.status(users.get_own(caller))
 
 

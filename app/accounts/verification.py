@@ -5,9 +5,8 @@ Until this message arrives, no response reveals whether another account has the 
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
-from typing import TypedDict
 from urllib.parse import quote
 
 import sqlalchemy as sa
@@ -37,14 +36,6 @@ UNKNOWN_CODE = "Kode salah atau sudah kedaluwarsa. Silakan minta kode yang baru 
 IN_USE = "Nomor ini masih dipakai akun {holder}. Masuk ke akun itu, lalu lepas nomornya di profil."
 
 
-class VerificationRequest(TypedDict):
-    """The code that the user sends to us, a chat link with this code, and the expiry time."""
-
-    code: str
-    link: str | None
-    expires_at: datetime
-
-
 class Proof(StrEnum):
     """Result of checking a verification code."""
 
@@ -55,8 +46,11 @@ class Proof(StrEnum):
     IN_USE = "in_use"
 
 
-def create(caller: Caller, data: Loaded) -> VerificationRequest:
-    """Start a verification of the caller's number or of a new number. A verified new number replaces the old number."""
+def create(caller: Caller, data: Loaded) -> dict[str, object]:
+    """Start a verification of the caller's number or of a new number. A verified new number replaces the old number.
+
+    Return the code that the user sends to us, a chat link with this code, and the expiry time.
+    """
     user = users.get_own(caller, to_change=True)
     nomor_hp = data.get("nomor_hp") or user.nomor_hp
     phone = phones.normalise(nomor_hp) if nomor_hp else None

@@ -7,8 +7,7 @@ at most seven days. The code ends earlier if the patient's login session ends.
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import datetime, timedelta
-from typing import TypedDict
+from datetime import timedelta
 
 import sqlalchemy as sa
 
@@ -32,17 +31,8 @@ NOT_FOUND = "Undangan ini tidak dikenal, sudah dipakai, atau sudah tidak berlaku
 CONSTRAINTS: dict[str, AppError] = {"fk_invitations_session_id": sessions.ended()}
 
 
-class NewInvitation(TypedDict):
-    """An invitation with its code. The code itself is not stored."""
-
-    id: int
-    code: str
-    link: str
-    scopes: list[str]
-    expires_at: datetime
-
-
-def create(caller: Caller, scopes: Collection[str]) -> NewInvitation:
+def create(caller: Caller, scopes: Collection[str]) -> dict[str, object]:
+    """Create an invitation. Return it with its code, which is not stored."""
     code = codes.new_code(CHARACTERS)
     invitation = Invitation(
         patient_id=caller.id,

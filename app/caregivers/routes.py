@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from app.caregivers import dependents, invitations, schemas, service
-from app.caregivers.invitations import NewInvitation
 from app.caregivers.models import Invitation
 from app.caregivers.service import LinkedPerson
 from app.core.errors import NotFound
@@ -80,7 +79,7 @@ def update_consent(data: Loaded, caregiver_id: int) -> LinkedPerson:
 @limit("20 per day", key=by_caller)
 @bp.arguments(schemas.InvitationCreate)
 @bp.response(201, schemas.InvitationCreated)
-def create_invitation(data: Loaded) -> NewInvitation:
+def create_invitation(data: Loaded) -> dict[str, object]:
     """Create an invitation to become the caller's caregiver: a code and a link, for one person and seven days.
 
     The invitation also ends with the session that created it.

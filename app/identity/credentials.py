@@ -70,14 +70,9 @@ def authenticate(login: str, password: str) -> User | None:
     return user
 
 
-def has_password(user: User, password: str) -> bool:
-    """Return whether this is the person's password. If it is, lock the person's row until the commit."""
-    return passwords.matches(password, user.password_hash) and _lock_password(user)
-
-
 def check_password(user: User, password: str) -> None:
     """Raise `WrongPassword` if this is not the person's password. Otherwise lock their row until the commit."""
-    if not has_password(user, password):
+    if not passwords.matches(password, user.password_hash) or not _lock_password(user):
         raise WrongPassword
 
 

@@ -75,10 +75,7 @@ def may_log_in(user: User, erasure_due_at: object) -> bool:
 def subject_of(user: User) -> ErasureSubject:
     """Return the id and the phone numbers by which the erasure finds a person's rows."""
     phones = [user.phone] if user.phone else []
-    if user.phone_before and not _is_somebodys(user.phone_before):
+    of_another = sa.select(User.id).where(User.phone == user.phone_before)
+    if user.phone_before and db.session.scalar(of_another) is None:
         phones.append(user.phone_before)
     return ErasureSubject(user.id, phones=tuple(phones), posts=Posts(user.erasure_posts or Posts.ANONYMISE))
-
-
-def _is_somebodys(phone: str) -> bool:
-    return db.session.scalar(sa.select(User.id).where(User.phone == phone)) is not None

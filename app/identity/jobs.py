@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.core.database.session import db, own_connection, unit_of_work
 from app.core.web import idempotency
@@ -58,26 +57,16 @@ def rotate_nik() -> tuple[int, list[int]]:
             ).all()
             if not rows:
                 return done, broken
-            sealed = {}
             for user_id, stored in rows:
                 try:
-                    sealed[user_id] = field_encryption.encrypt(field_encryption.decrypt(stored, user_id) or "", user_id)
+                    sealed = field_encryption.encrypt(field_encryption.decrypt(stored, user_id) or "", user_id)
                 except field_encryption.UndecryptableField:
                     broken.append(user_id)
-            renewed = (
-                sa.func.unnest(
-                    sa.cast(list(sealed), ARRAY(sa.BigInteger)), sa.cast(list(sealed.values()), ARRAY(sa.Text))
-                )
-                .table_valued("id", "nik", name="renewed")
-                .render_derived()
-            )
-            db.session.execute(
-                sa.update(User)
-                .where(User.id == renewed.c.id)
-                .values(nik=renewed.c.nik, updated_at=User.updated_at)
-                .execution_options(synchronize_session=False)
-            )
-        done, last = done + len(sealed), rows[-1].id
+                    continue
+                renewed = sa.update(User).where(User.id == user_id).values(nik=sealed, updated_at=User.updated_at)
+                db.session.execute(renewed.execution_options(synchronize_session=False))
+                done += 1
+        last = rows[-1].id
 
 
 def verify_nik() -> tuple[int, list[int]]:

@@ -25,25 +25,8 @@ TAGS = (
     "other_belief",
 )
 
-#: Tags by the words that clients send for them. The words are in lower case, without blanks and punctuation.
-ALIASES = {
-    **{tag.replace("_", ""): tag for tag in TAGS},
-    "medis": "medical",
-    "kesehatan": "medical",
-    "mental": "mental_health",
-    "kesehatanmental": "mental_health",
-    "muslim": "islam",
-    "protestan": "kristen",
-    "christian": "kristen",
-    "catholic": "katolik",
-    "budha": "buddha",
-    "buddhist": "buddha",
-    "khonghucu": "konghucu",
-    "confucian": "konghucu",
-    "kepercayaan": "other_belief",
-    "kepercayaanlain": "other_belief",
-    "lainnya": "other_belief",
-}
+#: Tags by their names in lower case, without blanks and punctuation.
+NAMES = {tag.replace("_", ""): tag for tag in TAGS}
 
 
 def tags(preferences: object) -> list[str]:
@@ -51,12 +34,7 @@ def tags(preferences: object) -> list[str]:
 
     Accept a tag at any depth, either as a text or as a key whose value is true.
     """
-    return sorted({tag for name in _selected(_parsed(preferences)) if (tag := ALIASES.get(_plain(name)))})
-
-
-def accepts_broadcasts(preferences: object) -> bool:
-    """Return whether the person accepts broadcasts. This is False only for `{"broadcast": false}`."""
-    return broadcast_choice(preferences) is not False
+    return sorted({tag for name in _selected(_parsed(preferences)) if (tag := NAMES.get(_plain(name)))})
 
 
 def broadcast_choice(preferences: object) -> bool | None:
@@ -79,7 +57,7 @@ def with_broadcasts(preferences: object, *, accepted: bool) -> object:
     A list cannot have this key and stays unchanged. A missing key already means true, so true is not added.
     """
     parsed = {} if preferences is None else _parsed(preferences)
-    if not isinstance(parsed, dict) or accepts_broadcasts(parsed) == accepted:
+    if not isinstance(parsed, dict) or (broadcast_choice(parsed) is not False) == accepted:
         return preferences
     changed = {**parsed, "broadcast": accepted}
     return json.dumps(changed, ensure_ascii=False) if isinstance(preferences, str) else changed
@@ -98,7 +76,7 @@ def _selected(value: object, name: str | None = None) -> Iterator[str]:
                 yield name
         case str() if value and value != "false":
             yield value
-            if name and ALIASES.get(_plain(name)) == "other_belief":
+            if name and NAMES.get(_plain(name)) == "other_belief":
                 yield name  # the key counts too, for example in {"other_belief": "Marapu"}
 
 

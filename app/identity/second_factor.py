@@ -9,7 +9,6 @@ from __future__ import annotations
 import hmac
 import logging
 import re
-from dataclasses import dataclass
 from datetime import datetime
 
 import pyotp
@@ -87,23 +86,7 @@ class OtpMissing(BadRequest):
     message = OtpRequired.message
 
 
-@dataclass(frozen=True)
-class Setup:
-    """Data to set up an authenticator app, returned only once. `uri` is an `otpauth:` URI for a QR code."""
-
-    uri: str
-    recovery_codes: list[str]
-
-
-@dataclass(frozen=True)
-class SecondFactorStatus:
-    """State of a person's second factor. `active` is true if a login asks for a code."""
-
-    active: bool
-    recovery_codes_left: int
-
-
-def begin(user: User) -> Setup:
+def begin(user: User) -> dict[str, object]:
     """Store a new secret for an administrator. The second factor becomes active when `confirm` gets a valid code.
 
     Raise `Forbidden` if the person is no administrator. Raise `Conflict` if a second factor is already active.
@@ -125,7 +108,7 @@ def begin(user: User) -> Setup:
             "Verifikasi dua langkah sudah aktif. Matikan dahulu untuk memasang yang baru.", code="otp_active"
         )
     uri = pyotp.TOTP(secret, name=user.username, issuer=ISSUER).provisioning_uri()
-    return Setup(uri, recovery_codes)
+    return {"uri": uri, "recovery_codes": recovery_codes}
 
 
 def confirm(user_id: int, otp: str) -> None:
@@ -180,13 +163,13 @@ def remove(user_id: int) -> bool:
     return db.session.scalar(removed) is not None
 
 
-def status(user: User) -> SecondFactorStatus:
+def status(user: User) -> dict[str, object]:
     """Return the state of an administrator's second factor. Raise `Forbidden` if the person is no administrator."""
     _check_privileged(user)
     left = sa.select(sa.func.cardinality(SecondFactor.recovery_hashes))
     is_asked_for = sa.and_(SecondFactor.user_id == user.id, SecondFactor.confirmed_at.is_not(None))
     recovery_codes_left = db.session.scalar(left.where(is_asked_for))
-    return SecondFactorStatus(recovery_codes_left is not None, recovery_codes_left or 0)
+    return {"active": recovery_codes_left is not None, "recovery_codes_left": recovery_codes_left or 0}
 
 
 def replace_recovery_codes(user: User, otp: str) -> list[str]:

@@ -103,7 +103,7 @@ def _add_people(chance: Random) -> list[int]:
                 "domicile": provinces[number] if number % 11 else None,
                 "preferences": wishes,
                 "preference_tags": preferences.tags(wishes),
-                "accepts_broadcasts": preferences.accepts_broadcasts(wishes),
+                "accepts_broadcasts": preferences.broadcast_choice(wishes) is not False,
                 "is_verified": number % 4 != 1,
                 "created_at": joined,
                 "updated_at": joined,
