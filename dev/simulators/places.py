@@ -11,7 +11,6 @@ from typing import Any
 from flask import Blueprint, request
 from flask.typing import ResponseReturnValue
 
-from app.core.lib.geo import degrees
 from dev.distance import distance_km
 from dev.simulators.base import Refusals, Simulator
 
@@ -22,12 +21,7 @@ FARTHEST_M = 50_000
 #: Seconds after a search until the token for its next page works. In the real API this takes about two seconds.
 TOKEN_DELAY_S = 2.0
 
-ERRORS = {
-    "OVER_QUERY_LIMIT": "You have exceeded your daily request quota for this API.",
-    "REQUEST_DENIED": "The provided API key is invalid.",
-    "INVALID_REQUEST": "One of the input parameters is invalid.",
-    "UNKNOWN_ERROR": "Server error. Please try again.",
-}
+ERRORS = ("OVER_QUERY_LIMIT", "REQUEST_DENIED", "INVALID_REQUEST", "UNKNOWN_ERROR")
 
 
 @dataclass
@@ -38,22 +32,17 @@ class Facility:
     name: str
     lat: float
     lng: float
-    address: str = "Jl. Jend. Sudirman No. 1"
-    types: tuple[str, ...] = ("hospital", "health", "point_of_interest", "establishment")
-    rating: float | None = 4.2
     extra: dict[str, Any] = field(default_factory=dict)
 
-    def record(self) -> dict[str, Any]:
-        record = {
+    def row(self) -> dict[str, Any]:
+        return {
             "place_id": self.place_id,
             "name": self.name,
             "geometry": {"location": {"lat": self.lat, "lng": self.lng}},
-            "types": list(self.types),
-        }
-        return record | ({"rating": self.rating} if self.rating is not None else {})
-
-    def row(self) -> dict[str, Any]:
-        return self.record() | {"vicinity": self.address, "business_status": "OPERATIONAL"} | self.extra
+            "types": ["hospital", "health", "point_of_interest", "establishment"],
+            "rating": 4.2,
+            "vicinity": "Jl. Jend. Sudirman No. 1",
+        } | self.extra
 
 
 def examples() -> list[Facility]:
@@ -80,8 +69,7 @@ class PlacesSearch(Simulator):
 
     def __init__(self) -> None:
         super().__init__()
-        self.facilities: dict[str, Facility] = {}
-        self.delay_s = TOKEN_DELAY_S
+        #: Next pages by token: the time when the token works, the rows, and the number of the page.
         self._tokens: dict[str, tuple[float, list[dict[str, Any]], int]] = {}
         self.reset()
 
@@ -95,7 +83,7 @@ class PlacesSearch(Simulator):
         return {status: partial(refusal, status) for status in ERRORS}
 
     def actions(self) -> dict[str, Callable[..., Any]]:
-        return {"add": self.add, "set_delay": self.set_delay}
+        return {"add": self.add}
 
     def reset(self) -> None:
         super().reset()
@@ -107,10 +95,6 @@ class PlacesSearch(Simulator):
     def add(self, place_id: str, name: str, lat: float, lng: float, **values: Any) -> None:
         with self.lock:
             self.facilities[place_id] = Facility(place_id, name, lat, lng, **values)
-
-    def set_delay(self, seconds: float) -> None:
-        with self.lock:
-            self.delay_s = seconds
 
     def searches(self) -> int:
         """Return the number of searches. Requests for further pages of a search do not count."""
@@ -128,28 +112,18 @@ class PlacesSearch(Simulator):
             works_at, rows, page = self._tokens.get(request.args["pagetoken"], (float("inf"), [], 0))
             return refusal("INVALID_REQUEST") if time.monotonic() < works_at else self._page(rows, page)
         try:
-            at_lat, at_lng = request.args.get("location", "").split(",")
-            lat, lng = degrees(at_lat, 90), degrees(at_lng, 180)
+            lat, lng = map(float, request.args.get("location", "").split(","))
             radius = float(request.args.get("radius", ""))
-        except (ValueError, TypeError):
+        except ValueError:
             return refusal("INVALID_REQUEST")
         if not 0 < radius <= FARTHEST_M:
             return refusal("INVALID_REQUEST")
-        type_ = request.args.get("type")
-        rows = [
-            facility.row()
-            for facility in self.facilities.values()
-            if distance_km(lat, lng, facility.lat, facility.lng) * 1000 <= radius
-            and (type_ is None or type_ in facility.types)
-        ]
-        return self._page(rows, 1)
+        is_asked = request.args.get("type") in (None, "hospital")
+        near = [each for each in self.facilities.values() if distance_km(lat, lng, each.lat, each.lng) * 1000 <= radius]
+        return self._page([each.row() for each in near if is_asked], 1)
 
     def _page(self, rows: list[dict[str, Any]], page: int) -> ResponseReturnValue:
-        answer: dict[str, Any] = {
-            "html_attributions": [],
-            "results": rows[:PAGE],
-            "status": "OK" if rows else "ZERO_RESULTS",
-        }
+        answer: dict[str, Any] = {"results": rows[:PAGE], "status": "OK" if rows else "ZERO_RESULTS"}
         if page < PAGES and len(rows) > PAGE:
             token = f"Aap_{len(self._tokens)}_{time.monotonic_ns()}"
             self._tokens[token] = (time.monotonic() + self.delay_s, rows[PAGE:], page + 1)
@@ -159,4 +133,4 @@ class PlacesSearch(Simulator):
 
 def refusal(status: str) -> ResponseReturnValue:
     """Return an error of the Places API, which has HTTP status 200."""
-    return {"html_attributions": [], "results": [], "status": status, "error_message": ERRORS[status]}
+    return {"results": [], "status": status, "error_message": f"simulated: {status}"}
