@@ -234,6 +234,16 @@ def test_an_alert_that_cannot_be_sent_ends_after_twelve_hours_or_an_hour_after_q
     }
 
 
+def test_a_dose_is_not_added_to_an_alert_that_has_expired(
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
+) -> None:
+    make(siti, obat, "03:00", "16:00", penting=True)
+    moment.now = moment.now.replace(hour=4)
+    jobs.miss_overdue()  # no worker sends the alert
+    tick(moment, "17:00")
+    assert told() == ["Siti Aminah belum menandai obat kemarin pukul 23.00 WIB. Boleh tolong ditanyakan?"]
+
+
 def test_a_sweep_without_missed_doses_needs_at_most_one_statement(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int, statements: Any
 ) -> None:
