@@ -14,11 +14,11 @@ import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
 from app.identity import dependents, sessions
-from app.identity.models import LoginSession, User
+from app.identity.models import LoginSession
 from app.notifications import outbox
 from app.notifications.delivery import claims, sealing
-from app.notifications.delivery.claims import Claimed, ClaimLostError, UndeliverableError, UnwantedError
-from app.notifications.models import Channel, DeliveryState, deliveries
+from app.notifications.delivery.claims import Claimed, UndeliverableError, UnwantedError
+from app.notifications.models import Channel
 from app.providers import webpush
 from app.providers.http import ProviderError
 from app.push.models import PushSubscription
@@ -68,24 +68,10 @@ _subscription = (
 def fan_out(delivery: Claimed) -> None:
     """Add one delivery for each push subscription of the person who receives this message.
 
-    A second call for the same message adds no duplicates.
+    A second call for the same message adds no duplicates. Each push reads its own text when it is sent.
     """
+    is_receivers = _subscriptions.user_id == dependents.receiver_of(delivery.user_id)
     with unit_of_work():
-        # Lock the person's row first, then their deliveries. The deletion of a person locks in this order too.
-        person = sa.select(User.id).where(User.id == delivery.user_id)
-        db.session.execute(person.with_for_update(read=True, key_share=True))
-        open_id = db.session.scalar(
-            sa.select(deliveries.c.id)
-            .where(
-                deliveries.c.id == delivery.id,
-                deliveries.c.claim_token == delivery.claim_token,
-                deliveries.c.state == DeliveryState.CLAIMED,
-            )
-            .with_for_update()  # a concurrent cancellation waits for this lock, and then cancels the new deliveries too
-        )
-        if open_id is None:
-            raise ClaimLostError
-        is_receivers = _subscriptions.user_id == dependents.receiver_of(delivery.user_id)
         ids = db.session.scalars(sa.select(_subscriptions.id).where(is_receivers))
         outbox.send(*(_to_subscription(delivery, subscription_id) for subscription_id in ids))
 
