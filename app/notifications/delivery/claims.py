@@ -19,7 +19,7 @@ from app.notifications.delivery.sealing import Words
 from app.notifications.models import DeliveryState, deliveries
 
 #: Duration of a lease in seconds. A lease is longer than the time limit of any call to a provider.
-LEASE_S = 20
+LEASE_S = 15
 #: Minimum number of seconds that the lease still lasts when a call to a provider starts. The longest call takes 8 s.
 CALL_S = 12
 #: Seconds until a delivery is sent once more, if its worker died during the call to the provider.

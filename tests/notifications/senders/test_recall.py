@@ -15,6 +15,7 @@ from app.core.lib import local_time
 from app.notifications import jobs
 from app.notifications.models import Delivery, DeliveryState
 from app.notifications.senders import jobs as senders
+from app.notifications.senders.models import Sender
 from app.pengingat.models import Occurrence, OccurrenceState
 from dev.simulators import Server
 from tests.helpers.factories import make_user
@@ -74,6 +75,19 @@ def test_a_recall_of_a_message_that_is_not_held_is_requested_once(
         "could not be taken back",
     )
     assert sum(call.path == "/delete-message" for call in sim.messaging.calls) == 1
+
+
+def test_messages_are_not_taken_back_because_a_former_number_is_down(
+    committed: Flask, sim: Server, fonnte: Configure
+) -> None:
+    with unit_of_work():
+        db.session.add(Sender(provider="fonnte", number="+6281100000000", state="down", since=local_time.now()))
+    row = add()
+    jobs.drain("urgent")
+    pass_time(hours=1)
+    jobs.take_back()
+    assert reread(row.dedupe_key).state == DeliveryState.SENT
+    assert not any(call.path == "/delete-message" for call in sim.messaging.calls)
 
 
 @pytest.mark.parametrize("kind", ["status", "garbage", "token_invalid"])
