@@ -79,7 +79,7 @@ def _squeezed(text: str) -> str:
 ALREADY = _words("sudah suda sudh sdh udah uda udh done selesai beres kelar barusan") | _words(
     "sampun mpun uwis wis wes uwes atos parantos geus"  # Javanese and Sundanese
 )
-NOT_YET = _words("belum belom blm blum belon blon durung dereng teu-acan")
+NOT_YET = _words("belum belom blm blum belon blon durung dereng")
 NOT_YET_BESIDE = _words("eh deng ding maaf ternyata salah")
 LATER = _words("tunda nanti ntar entar bentar sebentar mengko engke")
 SKIP = _words("lewati skip")
@@ -96,7 +96,7 @@ DEATH = _words("meninggal wafat almarhum almarhumah")
 #: Two words that are read as one. The second word alone is on no list: "sudah terima" means "I received it".
 PHRASES = {
     "makan obat": "minum obat",
-    "teu acan": "teu-acan",
+    "teu acan": "belum",
     "terima kasih": "makasih",
     "matur nuwun": "makasih",
     "hatur nuhun": "makasih",

@@ -163,7 +163,8 @@ def test_snooze_reads_the_only_number_as_minutes(text: str, minutes: int) -> Non
 
 
 def test_snooze_with_not_yet_says_so() -> None:
-    assert read("belum, nanti 20 menit", ONE) == Meaning(Word.SNOOZE, minutes=20, says_not_yet=True)
+    for text in ("belum, nanti 20 menit", "teu acan, nanti 20"):
+        assert read(text, ONE) == Meaning(Word.SNOOZE, minutes=20, says_not_yet=True)
 
 
 # --- buttons, reactions ---------------------------------------------------------------------------------------------

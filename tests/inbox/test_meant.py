@@ -1,0 +1,172 @@
+"""Tests of which reminders a message is about: those of one message that was sent to the number."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.inbox import texts
+from app.notifications.models import Delivery, DeliveryState, Receipt
+from tests.helpers.client import Client
+from tests.helpers.factories import make_user
+from tests.inbox.phones import Phone, age
+from tests.inbox.reminders import Sent, read, state
+from tests.notifications.deliveries import add
+from tests.pengingat.ledgers import Time
+
+
+def test_a_late_message_answers_the_reminder_sent_before_it_was_written(phone: Phone, sent: Sent, moment: Time) -> None:
+    """The service was down when the user wrote the message, so the provider repeated the webhook later.
+
+    By then, the service had sent the next reminder.
+    """
+    (first,), (second,) = sent("Metformin", ago=20), sent("Amlodipin", ago=1)
+    received_at = datetime.now(UTC)  # the real time, because the database cannot use the test's clock
+    wrote_at = (received_at - timedelta(minutes=15)).isoformat()
+    # PostgreSQL was down too. So the recorded sending times of both reminders are later than the user's message.
+    for row, ago in ((first, 20), (second, 1)):
+        times = {"due_at": received_at - timedelta(minutes=ago), "settled_at": received_at - timedelta(minutes=1)}
+        db.session.execute(sa.update(Delivery).filter_by(occurrence_id=row).values(times))
+    db.session.commit()
+    phone.write("SUDAH", at=wrote_at)
+    assert (state(first), state(second)) == ("done", "pending")
+    assert phone.write("OK", at=wrote_at).outcome == "ok"
+    age(minutes=3)
+    phone.write("SUDAH")
+    assert state(second) == "done"
+
+
+def test_done_answers_the_latest_open_reminder_then_the_previous_one(phone: Phone, sent: Sent) -> None:
+    (first,), (last,) = sent("Metformin", ago=30), sent("Amlodipin", ago=5)
+    phone.write("SUDAH")
+    assert phone.write("sudah kak").outcome == "answered:done"
+    assert (state(first), state(last)) == ("pending", "done")
+    age(minutes=3)
+    phone.write("SUDAH")
+    assert (state(first), state(last)) == ("done", "done")
+
+
+def test_a_medicine_name_limits_the_answer_to_that_medicine(phone: Phone, sent: Sent) -> None:
+    rows = sent("Metformin", "Amlodipin")
+    phone.write("sudah amlodipin")
+    assert [state(row) for row in rows] == ["pending", "done"]
+
+
+def test_a_one_word_title_is_not_accepted_as_a_reminder_name(phone: Phone, sent: Sent, siti: Client) -> None:
+    rows = sent("Metformin", "Amlodipin")
+    siti.put(f"/pengingat/{read(rows[0]).reminder_id}", {"judul": "Pagi"})
+    assert phone.write("sudah pagi").outcome == "answered:doubt"
+
+
+def test_an_answer_covers_all_messages_sent_in_the_same_minute(phone: Phone, sent: Sent) -> None:
+    (older,), (first,), (second,) = sent("Aspirin", ago=6), sent("Metformin"), sent("Amlodipin")
+    assert phone.write("LEWATI").text == "Baik, Siti. Kali ini dilewati: Metformin, Amlodipin."
+    assert [state(row) for row in (older, first, second)] == ["pending", "skipped", "skipped"]
+
+
+def test_a_reply_with_a_quote_answers_only_the_quoted_message(phone: Phone, sent: Sent) -> None:
+    (first,), (second,) = sent("Metformin", ref="wamid.a"), sent("Amlodipin", ref="wamid.b")
+    phone.write("SUDAH", about="wamid.a")
+    assert [state(row) for row in (first, second)] == ["done", "pending"]
+
+
+def test_a_number_refers_to_the_list_in_the_quoted_message(phone: Phone, sent: Sent) -> None:
+    older, newer = sent("Metformin", "Aspirin", ago=30, ref="wamid.a"), sent("Amlodipin", "Simvastatin", ref="wamid.b")
+    phone.write("2", about="wamid.a")
+    assert [state(row) for row in (*older, *newer)] == ["pending", "done", "pending", "pending"]
+
+
+def test_quoting_an_expired_reminder_answers_no_newer_reminder(phone: Phone, sent: Sent, moment: Time) -> None:
+    (row,) = sent("Metformin", ref="wamid.a")
+    moment.move(hours=25)
+    (today,) = sent("Amlodipin")
+    said = phone.write("SUDAH", about="wamid.a")
+    assert said.text == "Waktu untuk menjawab pengingat ini sudah lewat."
+    assert (state(row), state(today)) == ("pending", "pending")
+
+
+@pytest.mark.parametrize("text", ["sudah", "✅", "nanti", "lewati", "belum"])
+@pytest.mark.parametrize("about", ["wamid.alert", "wamid.unknown", "wamid.in.1"])
+def test_quoting_another_message_answers_no_reminder(
+    phone: Phone, sent: Sent, siti: Client, text: str, about: str
+) -> None:
+    """If a caregiver answers an alert about a patient, the answer is not about the caregiver's own medicine."""
+    (row,) = sent("Metformin", ref="wamid.a")
+    alert = add(user_id=siti.id, kind="caregiver_alert", target=None)
+    values = {"state": DeliveryState.SENT, "provider_ref": "wamid.alert"}
+    db.session.execute(sa.update(Delivery).where(Delivery.id == alert.id).values(values))
+    db.session.commit()
+    said = phone.write(text, about=about)
+    assert (said.outcome, said.text) == ("answered:doubt", texts.DOUBT)
+    assert (state(row), read(row).snoozes) == ("pending", 0)
+
+
+def test_a_quote_or_reaction_cannot_answer_another_users_reminder(phone: Phone, sent: Sent) -> None:
+    (row,) = sent("Metformin", ref="wamid.a")
+    make_user(nomor_hp="081234567891")
+    db.session.commit()
+    Phone("+6281234567891").write("SUDAH", about="wamid.a")
+    Phone("+6281234567891").write("✅", type="reaction", about="wamid.a")
+    assert state(row) == "pending"
+
+
+def test_a_reminder_sent_over_a_day_ago_cannot_be_answered_by_message(phone: Phone, sent: Sent, moment: Time) -> None:
+    (row,) = sent("Metformin")
+    moment.move(hours=25)
+    assert phone.write("SUDAH").outcome == "answered:nothing open"
+    assert state(row) == "pending"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"state": DeliveryState.FAILED},
+        {"state": DeliveryState.MISSED},
+        {"state": DeliveryState.PENDING},
+        {"receipt": Receipt.FAILED},
+        {"channel": "push"},
+    ],
+)
+def test_an_answer_ignores_a_reminder_not_delivered_to_the_number(
+    phone: Phone, sent: Sent, changes: dict[str, Any]
+) -> None:
+    (reached,), (other,) = sent("Metformin", ago=30), sent("Amlodipin")
+    db.session.execute(sa.update(Delivery).where(Delivery.occurrence_id == other).values(**changes))
+    db.session.commit()
+    phone.write("SUDAH")
+    assert (state(reached), state(other)) == ("done", "pending")
+
+
+@pytest.mark.parametrize("state_", [DeliveryState.CLAIMED, DeliveryState.PENDING, DeliveryState.FAILED])
+def test_a_reminder_with_an_unconfirmed_delivery_can_be_answered(
+    phone: Phone, sent: Sent, state_: DeliveryState
+) -> None:
+    """If the connection breaks after the provider accepted a message, the message may have reached the number."""
+    (row,) = sent("Metformin")
+    values = {"state": state_, "unconfirmed_calls": 1, "settled_at": None}
+    db.session.execute(sa.update(Delivery).where(Delivery.occurrence_id == row).values(**values))
+    db.session.commit()
+    assert phone.write("SUDAH").outcome == "answered:done"
+    assert state(row) == "done"
+
+
+def test_a_reminder_sent_before_a_phone_number_change_is_not_answered(
+    phone: Phone, sent: Sent, siti: Client, moment: Time
+) -> None:
+    (row,) = sent("Metformin")
+    siti.user.phone_changed_at = moment.now - timedelta(minutes=1)
+    db.session.commit()
+    assert phone.write("SUDAH").outcome == "answered:nothing open"
+    assert state(row) == "pending"
+
+
+def test_a_user_cannot_answer_another_users_reminder(phone: Phone, sent: Sent) -> None:
+    (row,) = sent("Metformin")
+    make_user(nomor_hp="081234567891")
+    db.session.commit()
+    assert Phone("+6281234567891").write("SUDAH").outcome == "answered:nothing open"
+    assert state(row) == "pending"

@@ -1,0 +1,119 @@
+"""Tests of the outcome and the answer of each kind of text, with and without an open reminder."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.database.session import db
+from app.inbox import texts
+from app.notifications.senders.models import PhoneNumber
+from tests.inbox.phones import Phone, Said, age
+from tests.inbox.reminders import Sent, read, state
+from tests.pengingat.ledgers import Time
+
+DONE = "Terima kasih, Siti. Obat pukul 07.55 WIB sudah kami catat."
+#: Texts with their outcome, their answer and the state of a reminder that was open.
+OPEN = [
+    ("sudah", "answered:done", DONE, "done"),
+    ("\u2705", "answered:done", DONE, "done"),
+    ("lewati", "answered:skipped", "Baik, Siti. Obat pukul 07.55 WIB kali ini dilewati.", "skipped"),
+    ("nanti", "answered:snooze", "Baik, Siti. Kami ingatkan lagi pukul 08.30 WIB.", "pending"),
+    ("tunda 4", "answered:refused range", texts.RANGE, "pending"),
+    ("tunda 121", "answered:refused range", texts.RANGE, "pending"),
+    ("belum", "answered:not yet", "Baik, Siti, kami tunggu.", "pending"),
+    ("ok", "answered:ok", "Baik, Siti. Kalau sudah, balas SUDAH.", "pending"),
+    ("\U0001f44d", "answered:ok", "Baik, Siti. Kalau sudah, balas SUDAH.", "pending"),
+    ("terima kasih \U0001f64f", "courtesy", None, "pending"),
+    ("ibu sudah meninggal", "answered:condolence", texts.CONDOLENCE, "pending"),
+    ("sudah muntah", "answered:doubt", texts.DOUBT, "pending"),
+    ("sudah?", "answered:doubt", texts.DOUBT, "pending"),
+    ("sudah 1", "answered:doubt", texts.DOUBT, "pending"),
+    ("halo", "answered:doubt", texts.DOUBT, "pending"),
+]
+#: Texts after the answer SUDAH, while nothing else is open.
+ANSWERED = [
+    ("sudah", "answered:done", DONE, "done"),
+    ("lewati", "answered:nothing open", texts.NOTHING_OPEN, "done"),
+    ("nanti", "answered:nothing open", texts.NOTHING_OPEN, "done"),
+    ("tunda 4", "answered:nothing open", texts.NOTHING_OPEN, "done"),
+    ("belum nanti", "answered:doubt", texts.DOUBT_ANSWERED, "done"),
+    ("belum", "answered:undo", texts.UNDONE, "pending"),
+    ("eh maaf belum minum", "answered:undo", texts.UNDONE, "pending"),
+    ("belum sempat tadi", "answered:doubt", texts.DOUBT_ANSWERED, "done"),
+    ("belum?", "answered:doubt", texts.DOUBT_ANSWERED, "done"),
+    ("halo", "answered:doubt", texts.DOUBT_ANSWERED, "done"),
+    ("ok", "ok", None, "done"),
+    ("makasih", "courtesy", None, "done"),
+    ("bapak wafat", "answered:condolence", texts.CONDOLENCE, "done"),
+]
+#: Texts of a person who got no reminder.
+NOTHING = [
+    *((text, "answered:nothing open", texts.NOTHING_OPEN) for text in ("sudah", "lewati", "nanti", "tunda 4", "belum")),
+    ("belum nanti", "answered:nothing open", texts.NOTHING_OPEN),
+    ("ok", "ok", None),
+    ("makasih", "courtesy", None),
+    ("almarhum", "answered:condolence", texts.CONDOLENCE),
+    ("halo", "answered:help", texts.HELP),
+]
+
+
+@pytest.mark.parametrize(("text", "outcome", "answer", "after"), OPEN)
+def test_a_text_about_an_open_reminder_has_its_outcome(
+    phone: Phone, sent: Sent, text: str, outcome: str, answer: str | None, after: str
+) -> None:
+    (row,) = sent("Metformin")
+    assert phone.write(text) == Said(outcome, answer)
+    assert state(row) == after
+
+
+@pytest.mark.parametrize(("text", "outcome", "answer", "after"), ANSWERED)
+def test_a_text_after_an_answer_has_its_outcome(
+    phone: Phone, sent: Sent, text: str, outcome: str, answer: str | None, after: str
+) -> None:
+    (row,) = sent("Metformin")
+    phone.write("SUDAH")
+    assert read(row).answered_via == "message"
+    assert phone.write(text) == Said(outcome, answer)
+    assert (state(row), read(row).snoozes) == (after, 0)
+
+
+@pytest.mark.parametrize(("text", "outcome", "answer"), NOTHING)
+def test_a_text_without_a_reminder_has_its_outcome(
+    phone: Phone, moment: Time, text: str, outcome: str, answer: str | None
+) -> None:
+    assert phone.write(text) == Said(outcome, answer)
+
+
+def test_a_text_that_came_a_day_after_it_was_written_records_nothing(phone: Phone, sent: Sent) -> None:
+    (row,) = sent("Metformin", ref="wamid.a")
+    at = (datetime.now(UTC) - timedelta(hours=25)).isoformat()
+    assert phone.write("SUDAH", at=at).text == texts.DOUBT
+    assert state(row) == "pending"
+    assert phone.write("SUDAH", at=at, about="wamid.a").outcome == "answered:done"
+
+
+def test_the_same_text_within_two_minutes_repeats_its_answer(phone: Phone, sent: Sent, moment: Time) -> None:
+    (older,), rows = sent("Aspirin", ago=30), sent("Metformin", "Amlodipin")
+    first = phone.write("SUDAH 2")
+    assert first.text == DONE
+    assert phone.write("sdh 2, kak") == first
+    moment.move(seconds=1)
+    phone.write("SUDAH")
+    phone.write("SUDAH")
+    assert [state(row) for row in (older, *rows)] == ["pending", "done", "done"]
+    phone.write("belum")
+    assert [state(row) for row in (older, *rows)] == ["pending", "pending", "done"]
+    phone.write("SUDAH")
+    age(minutes=3)
+    phone.write("SUDAH")
+    assert [state(row) for row in (older, *rows)] == ["done", "done", "done"]
+
+
+def test_last_inbound_at_is_the_time_a_message_was_written(phone: Phone) -> None:
+    for hours in (30, 3):
+        wrote_at = datetime.now(UTC) - timedelta(hours=hours)
+        phone.write("SUDAH", at=wrote_at.isoformat())
+        assert db.session.scalars(sa.select(PhoneNumber.last_inbound_at)).one() == wrote_at
