@@ -69,15 +69,18 @@ def _words(delivery: Claimed) -> Words | None:
     """Store the code of a link and return the text. The code is derived from the delivery, so a repeat has the same.
 
     No link is sent to an unknown number, or to a number that was reported as wrong. No link is sent to a number that
-    the account got recently, or to an unverified number unused for 90 days. Only the latest request counts.
+    the account got recently, or to an unverified number unused for 90 days. Only the latest request counts. A link that
+    was used or ended is not sent again after a call with an unknown outcome.
     """
     code = codes.digest(KIND, delivery.dedupe_key)
     values = {"token_hash": tokens.digest(code), "expires_at": delivery.expires_at}
     is_latest = ~sa.exists().where(_rows.target == delivery.target, _rows.kind == KIND, _rows.id > delivery.id)
+    is_first = sa.literal(delivery.unconfirmed_calls == 0)
+    is_open = sa.exists().where(PasswordReset.token_hash == values["token_hash"])
     owner = (
         sa.select(User.id, *map(sa.literal, values.values()))
         .where(User.phone == delivery.target, sa.func.coalesce(~_is_new_phone, sa.true()))
-        .where(~numbers.IS_WRONG, ~numbers.IS_SILENT, is_latest)
+        .where(~numbers.IS_WRONG, ~numbers.IS_SILENT, is_latest, sa.or_(is_first, is_open))
         # this lock makes the worker wait while the user is being deleted
         .with_for_update(of=User, read=True, key_share=True)
     )

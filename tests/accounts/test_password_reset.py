@@ -57,6 +57,15 @@ def test_a_repeated_message_has_the_same_link(client: Client, owner: Client) -> 
     assert ask(client) == code_in(messages()[0])
 
 
+def test_a_used_link_is_not_sent_again_after_an_unknown_call(client: Client, owner: Client) -> None:
+    code = ask(client)
+    messages()[0].unconfirmed_calls = 1
+    db.session.commit()
+    assert code_in(messages()[0]) == code
+    assert client.post("/update-password", {"code": code, "new_password": "baru123"}).status_code == 200
+    assert code_in(messages()[0]) is None
+
+
 def test_a_second_request_replaces_the_first_link(client: Client, owner: Client) -> None:
     first, second = ask(client), ask(client)
     assert code_in(messages()[0]) is None

@@ -21,7 +21,7 @@ PERSON = re.compile(
 SECRET = re.compile(r"(^|_)(hash|secret|token|key|code|auth|p256dh)(_|$)")
 
 #: Columns whose names match SECRET but that contain no secret.
-NOT_SECRET = {"deliveries.dedupe_key"}
+NOT_SECRET = {"deliveries.dedupe_key", "saved.key"}
 
 
 def names_somebody(column: sa.Column[object]) -> bool:
