@@ -156,8 +156,9 @@ def _repeat(row: Inbound, sender: MessageAuthor) -> MessageReply | None:
     """Repeat the answer of the last two minutes to the same text. Return None if there is none that still stands."""
     for earlier in edits.list_recorded(row):
         asked = _read(row, sender, earlier)
-        meaning, times = _meaning(row, asked), edits.standing(earlier, asked)
-        if times and meaning.word in STATUSES and meaning == _meaning(earlier, asked):
+        meaning, before = _meaning(row, asked), _meaning(earlier, asked)
+        times = edits.standing(earlier, asked)
+        if times and meaning.word in STATUSES and meaning == replace(before, token=None):
             answered = message_answers.answer(times, QuickAnswer(STATUSES[meaning.word]))
             return MessageReply(meaning.word, SAY[meaning.word](sender.name, answered))
     return None

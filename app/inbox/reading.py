@@ -109,17 +109,12 @@ OK_SIGNS = frozenset("\U0001f44d\U0001f44c\U0001f64f")  # thumb, OK hand, folded
 QUIET_SIGNS = DONE_SIGNS | OK_SIGNS | {"\U0001f60a"}
 
 COMMANDS = {
-    "berhenti": Word.STOP,
-    "stop": Word.STOP,
-    "berhenti pengingat": Word.STOP_REMINDERS,
-    "stop pengingat": Word.STOP_REMINDERS,
-    "mulai": Word.START,
-    "bantuan": Word.HELP,
-    "tolong": Word.HELP,
-    "help": Word.HELP,
-    "salah nomor": Word.WRONG_NUMBER,
-    "salah sambung": Word.WRONG_NUMBER,
-    "reset": Word.RESET,
+    Word.STOP: ("berhenti", "stop"),
+    Word.STOP_REMINDERS: ("berhenti pengingat", "stop pengingat"),
+    Word.START: ("mulai",),
+    Word.HELP: ("bantuan", "tolong", "help"),
+    Word.WRONG_NUMBER: ("salah nomor", "salah sambung"),
+    Word.RESET: ("reset",),
 }
 VERIFY = "verifikasi"
 
@@ -189,8 +184,8 @@ def _command(plain: str) -> Meaning | None:
     said = [word for word in _with_phrases(" ".join(_CODE.findall(plain))).split() if _squeezed(word) not in COURTESY]
     if said and _squeezed(said[0]) == VERIFY and len(said) <= 3:  # people type a code in one piece or in two halves
         return Meaning(Word.VERIFY, code="".join(said[1:]).upper()[:50])
-    word = COMMANDS.get(_squeezed(" ".join(said)))
-    return Meaning(word) if word else None
+    whole = _squeezed(" ".join(said))
+    return next((Meaning(word) for word, spellings in COMMANDS.items() if whole in spellings), None)
 
 
 def _of_signs(signs: Sequence[str]) -> Word:
@@ -281,10 +276,8 @@ class _Reading:
         rest = [word for word in self.words if word not in NUMBERING]
         lead = next((at for at, word in enumerate(rest) if word.isdecimal()), len(rest))
         is_answer = set(rest[:lead]) <= ALREADY or set(rest[:lead]) <= SKIP
-        begins_with_ok = self.said.split()[:1] and self.said.split()[0] in OK_SIGNS
-        if not self.is_list or not is_answer or begins_with_ok or not self.words or not self.words[-1].isdecimal():
-            return ()
-        if not all(word.isdecimal() for word in rest[lead:]):
+        is_list_of_numbers = self.words[-1:] == rest[-1:] and all(word.isdecimal() for word in rest[lead:])
+        if not self.is_list or not is_answer or not is_list_of_numbers or OK_SIGNS.intersection(self.said.split()[:1]):
             return ()
         return tuple(dict.fromkeys(_integer(word) for word in rest[lead:]))
 

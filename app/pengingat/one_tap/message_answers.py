@@ -153,7 +153,7 @@ def read(
         messages = [meant]
     else:
         messages = [[time for _, time in each] for _, each in groupby(parts, key=lambda part: part[0][1:])]
-        meant = [known[id_] for id_ in about if id_ in known] or _last(messages)
+        meant = [known[id_] for id_ in about if id_ in known] if about else _last(messages)
     open_ = frozenset(time.row.id for message in messages for time in message if _is_open(time.row, now))
     answered = _last_answer(messages, open_, now)
     return Conversation(tuple(meant), open_, tuple(answered), known, is_quoted=bool(quoted))
