@@ -898,7 +898,7 @@ ALTER SEQUENCE roles_id_seq OWNED BY roles.id;
 CREATE TABLE saved (
     user_id bigint NOT NULL,
     kind text NOT NULL,
-    key text NOT NULL,
+    item text NOT NULL,
     title text NOT NULL,
     channel_title text,
     thumbnail text,
@@ -908,7 +908,7 @@ CREATE TABLE saved (
 
 COMMENT ON COLUMN saved.kind IS 'article or video';
 
-COMMENT ON COLUMN saved.key IS 'canonical address of an article, or the video platform''s id of a video';
+COMMENT ON COLUMN saved.item IS 'canonical address of an article, or the video platform''s id of a video';
 
 COMMENT ON COLUMN saved.thumbnail IS 'address on a host of the video platform';
 
@@ -1247,7 +1247,7 @@ ALTER TABLE ONLY roles
     ADD CONSTRAINT pk_roles PRIMARY KEY (id);
 
 ALTER TABLE ONLY saved
-    ADD CONSTRAINT pk_saved PRIMARY KEY (user_id, kind, key);
+    ADD CONSTRAINT pk_saved PRIMARY KEY (user_id, kind, item);
 
 ALTER TABLE ONLY second_factors
     ADD CONSTRAINT pk_second_factors PRIMARY KEY (user_id);

@@ -108,8 +108,8 @@ def toggle_save(user_id: int, data: Loaded) -> bool:
 def list_saved(user_id: int, page: Page) -> Listing[SavedRow]:
     """Return the articles that a user saved, latest first. Only stored articles have an id and a picture."""
     query = sa.select(
-        Article.id, Saved.title, Saved.key.label("url"), Article.image, Saved.saved.label("is_saved"), Saved.saved_at
-    ).outerjoin(Article, Article.url == Saved.key)
+        Article.id, Saved.title, Saved.item.label("url"), Article.image, Saved.saved.label("is_saved"), Saved.saved_at
+    ).outerjoin(Article, Article.url == Saved.item)
     return paginate_rows(saved.listed(query, user_id, Kind.ARTICLE), page)
 
 

@@ -28,7 +28,7 @@ class Saved(Base):
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     kind: Mapped[str] = mapped_column(primary_key=True, comment="article or video")
-    key: Mapped[str] = mapped_column(
+    item: Mapped[str] = mapped_column(
         primary_key=True, comment="canonical address of an article, or the video platform's id of a video"
     )
     title: Mapped[str]

@@ -117,13 +117,13 @@ def list_saved(user_id: int, page: Page) -> Listing[SavedRow]:
     """Return the videos that a user saved, latest first. Only stored videos have an id."""
     query = sa.select(
         Video.id,
-        Saved.key.label("video_id"),
+        Saved.item.label("video_id"),
         Saved.title,
         Saved.channel_title,
         sa.func.coalesce(Saved.thumbnail, Video.thumbnail).label("thumbnail"),
         Saved.saved.label("is_saved"),
         Saved.saved_at,
-    ).outerjoin(Video, Video.video_id == Saved.key)
+    ).outerjoin(Video, Video.video_id == Saved.item)
     return paginate_rows(saved.listed(query, user_id, Kind.VIDEO), page)
 
 
