@@ -15,7 +15,7 @@ from app.forum.service import crisis
 from app.identity import notification_settings
 from app.identity.consents import ConsentSource
 from app.identity.models import User
-from app.inbox import edits, limits, reading, texts
+from app.inbox import limits, previous, reading, texts
 from app.inbox.jobs import IGNORED
 from app.inbox.reading import CandidateTime, Meaning, Word
 from app.notifications import outbox
@@ -87,7 +87,7 @@ def handle(row: Inbound) -> str:
         return NO_NUMBER
     if not row.text and row.payload.get("type") not in WORDS | MEDIA | {"reaction"}:
         return IGNORED
-    numbers.record_message(row.phone, edits.sent_at(row))
+    numbers.record_message(row.phone, previous.sent_at(row))
     sender = _sender(row.phone)
     budget = limits.budget(row.phone)
     danger = row.payload.get("danger") or crisis.kind_of(row.text or "")
@@ -110,15 +110,15 @@ def handle(row: Inbound) -> str:
 
 def _reply(row: Inbound, sender: MessageAuthor, command: Word, budget: limits.Budget) -> MessageReply:
     """Apply a message of a known sender, and remember what it meant."""
-    earlier = edits.earlier_version(row)
-    if earlier and (edits.EDITED not in row.payload or edits.is_older(row, earlier)):
+    earlier = previous.earlier_version(row)
+    if earlier and (previous.EDITED not in row.payload or previous.is_older(row, earlier)):
         return MessageReply(IGNORED, None)
     asked, taken_back = _read(row, sender, earlier), False
     if earlier:
         if _meaning(row, asked) == _meaning(earlier, asked):
-            edits.inherit(row, earlier)
+            previous.inherit(row, earlier)
             return MessageReply(UNCHANGED, None)
-        if (times := edits.standing(earlier, asked)) and (taken_back := _undo(times).outcome == UNDO):
+        if (times := previous.standing(earlier, asked)) and (taken_back := _undo(times).outcome == UNDO):
             asked = replace(_read(row, sender, earlier), last_answer=())  # no other answer is taken back too
     if row.payload.get("type") == "reaction":
         reply = _react(row, sender, asked)
@@ -129,22 +129,22 @@ def _reply(row: Inbound, sender: MessageAuthor, command: Word, budget: limits.Bu
     elif row.payload.get("type") in MEDIA and not row.text:
         reply = _ask_for_words(row, asked)
     else:
-        is_late = row.received_at - edits.wrote_at(row) > LATEST and not _quoted(row)
+        is_late = row.received_at - previous.wrote_at(row) > LATEST and not _quoted(row)
         asked = replace(asked, is_elsewhere=asked.is_elsewhere or is_late)
         repeated = None if earlier or _quoted(row) else _repeat(row, sender)
         reply = repeated or _act(sender, _meaning(row, asked), asked)
     if taken_back and (reply.text is None or reply.outcome == Word.NOT_YET):
         reply = MessageReply(UNDO, texts.UNDONE)
-    edits.remember(row, _quoted(row) or (_quoted(earlier) if earlier else None), asked, reply.recorded)
+    previous.remember(row, _quoted(row) or (_quoted(earlier) if earlier else None), asked, reply.recorded)
     return reply
 
 
 def _read(row: Inbound, sender: MessageAuthor, earlier: Inbound | None = None) -> Conversation:
     """Return what a message is about. An edit is about the times of the earlier version."""
     if earlier is None:
-        return message_answers.read(sender.user_id, wrote_at=edits.wrote_at(row), quoted=_quoted(row))
-    quoted, about = _quoted(row) or _quoted(earlier), edits.meant(earlier)
-    return message_answers.read(sender.user_id, wrote_at=edits.wrote_at(earlier), quoted=quoted, about=about)
+        return message_answers.read(sender.user_id, wrote_at=previous.wrote_at(row), quoted=_quoted(row))
+    quoted, about = _quoted(row) or _quoted(earlier), previous.meant(earlier)
+    return message_answers.read(sender.user_id, wrote_at=previous.wrote_at(earlier), quoted=quoted, about=about)
 
 
 def _meaning(row: Inbound, asked: Conversation) -> Meaning:
@@ -154,10 +154,10 @@ def _meaning(row: Inbound, asked: Conversation) -> Meaning:
 
 def _repeat(row: Inbound, sender: MessageAuthor) -> MessageReply | None:
     """Repeat the answer of the last two minutes to the same text. Return None if there is none that still stands."""
-    for earlier in edits.list_recorded(row):
+    for earlier in previous.list_recorded(row):
         asked = _read(row, sender, earlier)
         meaning, before = _meaning(row, asked), _meaning(earlier, asked)
-        times = edits.standing(earlier, asked)
+        times = previous.standing(earlier, asked)
         if times and meaning.word in STATUSES and meaning == replace(before, token=None):
             answered = message_answers.answer(times, QuickAnswer(STATUSES[meaning.word]))
             return MessageReply(meaning.word, SAY[meaning.word](sender.name, answered))
@@ -300,10 +300,10 @@ def _react(row: Inbound, sender: MessageAuthor, asked: Conversation) -> MessageR
 
     A check mark means that the reminder is done. If the user replaces or removes the check mark, undo this answer.
     """
-    earlier = edits.earlier_reaction(row)
-    if not asked.times or (earlier and edits.is_older(row, earlier)):
+    earlier = previous.earlier_reaction(row)
+    if not asked.times or (earlier and previous.is_older(row, earlier)):
         return MessageReply(REACTION, None)
-    word, times = reading.read_reaction(row.text or ""), edits.standing(earlier, asked)
+    word, times = reading.read_reaction(row.text or ""), previous.standing(earlier, asked)
     if word is Word.DONE:
         reply = _act(sender, Meaning(word), asked)
         return replace(reply, recorded=(*reply.recorded, *(time.row for time in times)))

@@ -9,7 +9,7 @@ import pytest
 from app.inbox import jobs
 from tests.helpers.client import Client
 from tests.inbox.bodies import heard, message, post_whatsapp, whatsapp
-from tests.inbox.phones import Phone, Said, rows
+from tests.inbox.phones import Phone, Said, age, rows
 from tests.inbox.reminders import Sent, read, state
 from tests.pengingat.ledgers import Time
 
@@ -117,7 +117,9 @@ def test_an_edit_takes_back_no_answer_of_another_message(phone: Phone, sent: Sen
     (older,) = sent("Metformin", ago=30)
     write(phone, "sudah", "wamid.in.a")
     (newer,) = sent("Amlodipin")
+    age(minutes=3)
     write(phone, "sudah", "wamid.in.b")
+    assert state(newer) == "done"
     edit(phone, "belum", "wamid.in.b")
     assert (state(older), state(newer)) == ("done", "pending")
 
