@@ -164,7 +164,7 @@ def records(statement: sa.Executable, values: Mapping[str, object] | None = None
     """Return the rows of a statement as dicts by column name. For long lists, this is faster than `mappings()`."""
     result = db.session.execute(statement, values)
     names = tuple(result.keys())
-    return [dict(zip(names, row, strict=True)) for row in result]
+    return [dict(zip(names, row, strict=True)) for row in result.all()]
 
 
 @contextmanager
