@@ -86,13 +86,13 @@ def select_posts(post: sa.FromClause, *more: sa.ColumnElement[Any]) -> AnySelect
     Only the authors are joined. PostgreSQL plans subqueries for the other columns in less time than joins.
     """
     is_open = ~post.c.use_pseudonym
-    category = sa.select(categories.c.name).where(categories.c.id == post.c.category_id)
+    category = sa.select(categories.c.name).where(categories.c.id == post.c.category_id).scalar_subquery()
     mark = sa.select(array([marks.c.is_liked, marks.c.is_saved]))
     mark = mark.where(marks.c.post_id == post.c.id, marks.c.user_id == CALLER_ID)
     return sa.select(
         *(post.c[name] for name in _COLUMNS),
         _media(post.c.image).label("image"),
-        category.scalar_subquery().label("category"),
+        sa.case((post.c.category_id.is_not(None), category)).label("category"),  # a reply needs no search
         author_name(post.c.use_pseudonym).label("author"),
         sa.case((is_open, users.c.id)).label("author_id"),
         sa.case((is_open, _media(users.c.image))).label("author_image"),
