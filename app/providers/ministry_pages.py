@@ -11,15 +11,15 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import MAXYEAR, datetime
 from typing import Any
 
 from lxml import etree
 from lxml import html as lxml_html
 
 from app.core.lib.html import sanitise
-from app.core.lib.local_time import JAKARTA, rfc3339
+from app.core.lib.local_time import JAKARTA
 from app.core.lib.urls import canonical
+from app.providers.responses import moment
 
 Element = Any  # lxml has no type hints
 
@@ -130,7 +130,7 @@ def read_article(text: str, url: str, allowed: Callable[[str], bool]) -> Article
         url=url,
         content=content,
         image=_address(_first(_image(news.get("image")), _meta(tree, "og:image")), url),
-        published_at=_moment(_first(news.get("datePublished"), _meta(tree, "article:published_time"))),
+        published_at=moment(_first(news.get("datePublished"), _meta(tree, "article:published_time")), JAKARTA),
     )
 
 
@@ -243,14 +243,3 @@ def _address(value: str | None, base: str) -> str | None:
 def _other_scheme(value: str | None) -> str | None:
     text = (value or "").strip()
     return text if text.isprintable() and re.match(r"(mailto|tel):\S+\Z", text, re.IGNORECASE) else None
-
-
-def _moment(value: str | None) -> str | None:
-    """Return a time of the site in RFC 3339 format. A time without a time zone is Jakarta time."""
-    try:
-        moment = datetime.fromisoformat(value.strip()) if value else None
-    except ValueError:
-        return None
-    if moment is None or not 1900 <= moment.year < MAXYEAR:  # a time near year 9999 may overflow in UTC
-        return None
-    return rfc3339(moment if moment.tzinfo else moment.replace(tzinfo=JAKARTA))

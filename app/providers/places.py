@@ -14,7 +14,8 @@ from functools import cache
 from typing import Any
 
 from app.core.lib.geo import degrees
-from app.providers.http import Http, ProviderError
+from app.providers.http import Http
+from app.providers.responses import ProviderError, one_line
 from config import Config
 
 PAGES = 3
@@ -120,7 +121,7 @@ def _read(result: Any) -> Place | None:
         lat, lng = degrees(lat, 90), degrees(lng, 180)
     except ValueError:
         return None
-    title = _text(name, 255)
+    title = one_line(name, 255)
     if not PLACE_ID.fullmatch(place_id) or not title or result.get("business_status") == "CLOSED_PERMANENTLY":
         return None
     rating, types = result.get("rating"), result.get("types")
@@ -129,17 +130,10 @@ def _read(result: Any) -> Place | None:
         title,
         lat,
         lng,
-        address=_text(result.get("vicinity"), 500),
+        address=one_line(result.get("vicinity"), 500),
         rating=float(rating) if type(rating) in (int, float) and 0 <= rating <= 5 else None,
         types=tuple(kind for kind in types if isinstance(kind, str))[:20] if isinstance(types, list) else (),
     )
-
-
-def _text(value: object, longest: int) -> str | None:
-    """Return the text on one line and without NULs, so that a column can store it."""
-    if not isinstance(value, str):
-        return None
-    return " ".join(value.replace("\0", " ").split())[:longest] or None
 
 
 @cache

@@ -7,9 +7,12 @@ import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import MAXYEAR, datetime, tzinfo
 from typing import Literal
 
 import orjson
+
+from app.core.lib.local_time import rfc3339
 
 #: Kinds of errors:
 #: - `timeout`: the call took too long
@@ -123,6 +126,25 @@ def status_error(response: ProviderResponse) -> ProviderError | None:
     transient = response.status >= 500 or response.status in _TRANSIENT_STATUSES
     wait = retry_after(response.headers.get("Retry-After"))
     return ProviderError(response.provider, "status", permanent=not transient, retry_after=wait, response=response)
+
+
+def one_line(value: object, longest: int) -> str | None:
+    """Return a provider's text on one line, without characters that cannot be shown. Return None if it is blank."""
+    if not isinstance(value, str):
+        return None
+    shown = "".join(character if character.isprintable() else " " for character in value)
+    return " ".join(shown.split())[:longest] or None
+
+
+def moment(value: object, zone: tzinfo | None = None) -> str | None:
+    """Return a provider's time in RFC 3339 format. Without a time zone, it is a time in `zone`, or else invalid."""
+    try:
+        read = datetime.fromisoformat(value.strip()) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    zoned = read if read is None or read.tzinfo else read.replace(tzinfo=zone)
+    # Years before 1900 have fewer than four digits, and a time near year 9999 may overflow in UTC.
+    return rfc3339(zoned) if zoned and zoned.tzinfo and 1900 <= zoned.year < MAXYEAR else None
 
 
 def retry_after(text: str | None) -> float | None:

@@ -10,12 +10,10 @@ import re
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import MAXYEAR, datetime
 from typing import Self
 
-from app.core.lib.local_time import rfc3339
 from app.providers.http import Http
-from app.providers.responses import ProviderError
+from app.providers.responses import ProviderError, moment, one_line
 from config import Config
 
 #: Maximum ids in one call.
@@ -112,7 +110,7 @@ class VideoPlatform:
 
 def read_video(item: object) -> PlatformVideo | None:
     """Return the video of one `videos` item, or `None` without a valid id or title."""
-    video_id, title = _at(item, "id"), _text(_at(item, "snippet", "title"), 300)
+    video_id, title = _at(item, "id"), one_line(_at(item, "snippet", "title"), 300)
     if not isinstance(video_id, str) or not VIDEO_ID.fullmatch(video_id) or title is None:
         return None
     channel_id, duration = _at(item, "snippet", "channelId"), _at(item, "contentDetails", "duration")
@@ -120,10 +118,10 @@ def read_video(item: object) -> PlatformVideo | None:
         video_id=video_id,
         title=title,
         channel_id=channel_id if isinstance(channel_id, str) and CHANNEL_ID.fullmatch(channel_id) else None,
-        channel_title=_text(_at(item, "snippet", "channelTitle"), 200),
+        channel_title=one_line(_at(item, "snippet", "channelTitle"), 200),
         thumbnail=thumbnail_of(item),
         duration=duration if isinstance(duration, str) and DURATION.fullmatch(duration) else None,
-        published_at=_moment(_at(item, "snippet", "publishedAt")),
+        published_at=moment(_at(item, "snippet", "publishedAt")),
     )
 
 
@@ -144,21 +142,3 @@ def _at(value: object, *path: str) -> object:
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     return value
-
-
-def _text(value: object, limit: int) -> str | None:
-    """Return one line of printable text of at most `limit` characters, or `None` if it is blank."""
-    if not isinstance(value, str):
-        return None
-    line = " ".join("".join(c if c.isprintable() else " " for c in value).split())
-    return line[:limit] or None
-
-
-def _moment(value: object) -> str | None:
-    try:
-        moment = datetime.fromisoformat(value) if isinstance(value, str) else None
-    except ValueError:
-        return None
-    # Ignore years before 1900 and the year 9999: early years have fewer than four digits, and the last year may be
-    # out of range in UTC.
-    return rfc3339(moment) if moment and moment.tzinfo and 1900 <= moment.year < MAXYEAR else None

@@ -27,8 +27,3 @@ def now_sql() -> sa.ColumnElement[datetime]:
 def as_text(moment: object) -> sa.ColumnElement[str]:
     """Return a time column cast to text. To create a `datetime` takes longer than to read all other columns."""
     return sa.cast(moment, sa.Text)
-
-
-def rfc3339(text: str) -> str:
-    """Return `2026-03-02T07:00:00Z` for `2026-03-02 07:00:00.123+00`. The database sessions of the service use UTC."""
-    return f"{text[:10]}T{text[11:19]}Z"
