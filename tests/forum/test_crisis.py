@@ -12,7 +12,7 @@ from app.notifications.broadcasts import fan_out
 from app.notifications.models import Broadcast, Delivery
 from dev.counters import wrong_counters
 from tests.forum.people import report_by_three
-from tests.forum.posts import cases, category_id, moderate, read_thread, report, write_reply, write_thread
+from tests.forum.posts import cases, category_id, moderate, report, write_reply, write_thread
 from tests.helpers.client import Client
 from tests.helpers.factories import make_admin, make_user
 from tests.helpers.language import assert_readable
@@ -50,25 +50,6 @@ def test_an_author_without_a_domicile_gets_the_national_help_numbers(client: Cli
     assert [phone["phone"] for phone in help_["phones"]] == ["119 ext. 8", "112", "119"]
 
 
-@pytest.mark.parametrize(
-    ("own", "last"),
-    [
-        ((), "119"),
-        ((("0361-110", "police"), ("0361-113", "fire"), ("0361-222", "other")), "119"),
-        ((("0361-227911", "hospital"),), "0361-227911"),
-        ((("0361-227911", "hospital"), ("0361-118", "ambulance"), ("0361-119", "ambulance")), "0361-118"),
-        ((("119", "ambulance"), ("119 (Bali)", "ambulance"), ("112", "ambulance")), "119"),
-    ],
-)
-def test_help_lists_the_crisis_line_first_and_an_ambulance_or_hospital_last(
-    siti: Client, admin: Client, own: tuple[tuple[str, str], ...], last: str
-) -> None:
-    for phone, kind in own:
-        add_number(admin, phone, kind)
-    phones = [row["phone"] for row in write_thread(siti, content=CRY)["help"]["phones"]]
-    assert phones == ["119 ext. 8", "112", last]
-
-
 def test_help_for_the_chat_has_one_line_for_each_number(app: Flask, admin: Client) -> None:
     add_number(admin, "0361-118", "ambulance")
     first, *numbers = crisis.help_lines("Bali").split("\n")
@@ -80,15 +61,6 @@ def test_help_for_the_chat_has_one_line_for_each_number(app: Flask, admin: Clien
         "0361-118: Nomor ambulance",
     ]
     assert crisis.help_lines(None).endswith("119: Ambulans")
-
-
-def test_the_chat_names_the_ambulance_of_the_province(app: Flask, admin: Client) -> None:
-    said = "Ini balasan otomatis. Kalau keadaannya darurat, telepon 119 sekarang."
-    add_number(admin, "0361-227911", "hospital")
-    assert crisis.emergency_lines("Bali") == crisis.emergency_lines(None) == said
-    add_number(admin, "0361-118", "ambulance")
-    assert crisis.emergency_lines("Bali") == f"{said}\nAmbulans di Bali: 0361-118"
-    assert crisis.emergency_lines("Aceh") == said
 
 
 @pytest.mark.parametrize(
@@ -130,14 +102,6 @@ def test_help_is_only_in_the_response_to_the_author(client: Client, siti: Client
         for path in ("threads", f"threads/{written['id']}", f"threads/{thread_id}"):
             assert '"help"' not in reader.get(f"/forum/{path}").text
     assert "help" not in write_reply(budi, thread_id, content="Kaki saya mati rasa.")
-
-
-def test_a_crisis_post_stays_visible_and_opens_an_urgent_case(client: Client, siti: Client, admin: Client) -> None:
-    thread_id = write_thread(siti, content=CRY)["id"]
-    assert read_thread(client, thread_id)["content"] == CRY
-    assert [row["id"] for row in client.get("/forum/threads").json] == [thread_id]
-    (case,) = cases(admin)
-    assert (case["thread_id"], case["urgent"], case["state"], case["reports"]) == (thread_id, True, "open", [])
 
 
 def test_an_edit_with_a_crisis_phrase_reopens_the_case(siti: Client, admin: Client) -> None:
@@ -206,13 +170,6 @@ def test_a_crisis_edit_does_not_unhide_a_post_hidden_by_a_moderator(
     assert (cases(admin)[0]["hidden_by"], cases(admin)[0]["state"]) == ("moderator", "open")
 
 
-def test_keeping_a_crisis_post_does_not_notify_the_author(client: Client, siti: Client, admin: Client) -> None:
-    thread_id = write_thread(siti, content=CRY)["id"]
-    report_by_three(client, f"threads/{thread_id}")
-    moderate(admin, "keep", thread_id=thread_id)
-    assert db.session.scalars(sa.select(Delivery.kind).where(Delivery.user_id == siti.id)).all() == []
-
-
 def test_the_broadcast_of_a_crisis_post_is_held_until_the_post_is_kept(
     client: Client, siti: Client, budi: Client, admin: Client
 ) -> None:
@@ -241,9 +198,3 @@ def test_a_broadcast_is_not_sent_twice_after_a_hide_and_a_keep(siti: Client, bud
         moderate(admin, decision, thread_id=thread_id)
     fan_out.fan_out(broadcast_id)
     assert db.session.scalars(broadcast).all() == before
-
-
-def test_an_edit_with_a_crisis_phrase_holds_the_broadcast(siti: Client, admin: Client) -> None:
-    thread_id = write_thread(siti)["id"]
-    siti.put(f"/forum/threads/{thread_id}", {"title": CRY})
-    assert db.session.scalars(sa.select(Broadcast.state)).one() == "held"

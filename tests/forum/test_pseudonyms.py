@@ -145,16 +145,13 @@ def test_a_switch_to_a_pseudonym_hides_the_name_in_posts_and_pending_notices(cli
     assert words_of(delivery)["text"].startswith("Melati membalas")
 
 
-def test_a_changed_pseudonym_is_shown_on_existing_threads(client: Client, marked: User) -> None:
+@pytest.mark.parametrize(("changed", "shown"), [("Kenanga", "Kenanga"), (None, "Anonim")])
+def test_existing_threads_show_a_changed_pseudonym(
+    client: Client, marked: User, changed: str | None, shown: str
+) -> None:
     thread = write_thread(client.as_(marked), use_pseudonym=True)
-    rename(marked, "Kenanga")
-    assert read_thread(client, thread["id"])["author"]["name"] == "Kenanga"
-
-
-def test_a_thread_shows_anonim_after_the_pseudonym_is_removed(client: Client, marked: User) -> None:
-    thread = write_thread(client.as_(marked), use_pseudonym=True)
-    rename(marked, None)
-    assert read_thread(client, thread["id"])["author"] == {"id": None, "name": "Anonim", "image": None}
+    rename(marked, changed)
+    assert read_thread(client, thread["id"])["author"] == {"id": None, "name": shown, "image": None}
 
 
 def test_use_pseudonym_needs_a_pseudonym_in_the_profile(client: Client) -> None:

@@ -67,6 +67,7 @@ PROVINCES = {
     "Papua": ([("0967-110", "police"), ("0967-113", "fire"), ("0967-222", "other")], "119"),
     "DKI Jakarta": ([], "119"),
     "Maluku": ([("119", "ambulance"), ("0911-353118", "hospital")], "0911-353118"),
+    "Banten": ([("0254-1", "hospital"), ("0254-118", "ambulance"), ("0254-119", "ambulance")], "0254-118"),
 }
 
 
