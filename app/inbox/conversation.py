@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import sqlalchemy as sa
 
-from app.accounts import moves, resets, verification
+from app.accounts import moves, verification
 from app.core.database.session import db
-from app.core.errors import AppError, TooManyRequests
+from app.core.errors import AppError
 from app.forum.service import crisis
 from app.identity import notification_settings
 from app.identity.consents import ConsentSource
 from app.identity.models import User
-from app.inbox import limits, previous, reading, texts
+from app.inbox import commands, limits, previous, reading, texts
+from app.inbox.commands import MessageAuthor, MessageReply
 from app.inbox.jobs import IGNORED
 from app.inbox.reading import CandidateTime, Meaning, Word
 from app.notifications import outbox
@@ -23,7 +24,6 @@ from app.notifications.models import Channel, Inbound, InboundKind, inbound
 from app.notifications.senders import numbers
 from app.pengingat.ledger.answers import AlreadyClosed
 from app.pengingat.ledger.schemas import QuickAnswer
-from app.pengingat.models import Occurrence
 from app.pengingat.one_tap import message_answers
 from app.pengingat.one_tap.message_answers import Conversation, RemindedTime
 
@@ -45,40 +45,19 @@ REACTION = "reaction"
 NOTHING_OPEN = "nothing open"
 #: Outcome of an edit that has the same meaning as the earlier version of the message.
 UNCHANGED = "unchanged"
-RESET, UNDO = "reset", "undo"
+UNDO = "undo"
 #: Message types that contain only text.
 WORDS = frozenset({"text", "button", "interactive"})
 #: Types of messages that people send without text. The last type is Fonnte's. Other types without text are events that
 #: no person wrote. For example, `system` reports that a person has changed the phone number.
 MEDIA = frozenset({"audio", "voice", "image", "video", "sticker", "document", "location", "contacts", "media"})
-#: Meanings that answer a reminder, with the status of the answer.
-STATUSES = {Word.DONE: "done", Word.SKIP: "skipped", Word.SNOOZE: "snooze"}
+#: Our answers to an answer to a reminder, by its meaning.
 SAY = {Word.DONE: texts.done, Word.SKIP: texts.skipped, Word.SNOOZE: texts.snoozed}
 #: Key in the payload of a message without text. The value contains the ids of the reminders that were open when the
 #: service answered that it reads only text.
 ASKED = "asked"
 
 _rows = inbound.c
-
-
-@dataclass(frozen=True)
-class MessageAuthor:
-    """Author of a message: the account and its phone number."""
-
-    user_id: int
-    name: str
-    domicile: str | None
-    phone: str
-
-
-@dataclass(frozen=True)
-class MessageReply:
-    """The outcome of a message, and the text of the answer. If the text is None, no answer is sent."""
-
-    outcome: str
-    text: str | None
-    #: Rows of the ledger whose answer this message recorded.
-    recorded: tuple[Occurrence, ...] = ()
 
 
 def handle(row: Inbound) -> str:
@@ -122,10 +101,10 @@ def _reply(row: Inbound, sender: MessageAuthor, command: Word, budget: limits.Bu
             asked = replace(_read(row, sender, earlier), last_answer=())  # no other answer is taken back too
     if row.payload.get("type") == "reaction":
         reply = _react(row, sender, asked)
-    elif act := ACTIONS.get(command):
+    elif act := commands.ACTIONS.get(command):
         reply = act(sender)
     elif command is Word.RESET:
-        reply = _reset(sender, may_send=budget.allows(RESET))
+        reply = commands.send_reset_link(sender, budget)
     elif row.payload.get("type") in MEDIA and not row.text:
         reply = _ask_for_words(row, asked)
     else:
@@ -158,8 +137,8 @@ def _repeat(row: Inbound, sender: MessageAuthor) -> MessageReply | None:
         asked = _read(row, sender, earlier)
         meaning, before = _meaning(row, asked), _meaning(earlier, asked)
         times = previous.standing(earlier, asked)
-        if times and meaning.word in STATUSES and meaning == replace(before, token=None):
-            answered = message_answers.answer(times, QuickAnswer(STATUSES[meaning.word]))
+        if times and meaning.word in SAY and meaning == replace(before, token=None):
+            answered = message_answers.answer(times, QuickAnswer(meaning.word))
             return MessageReply(meaning.word, SAY[meaning.word](sender.name, answered))
     return None
 
@@ -223,7 +202,7 @@ def _act(sender: MessageAuthor, meaning: Meaning, asked: Conversation) -> Messag
         return _answer(sender, meaning, asked)
     if asked.is_elsewhere:
         return MessageReply(limits.DOUBT, texts.DOUBT)
-    if asked.is_too_old and meaning.word in {*STATUSES, Word.NOT_YET}:
+    if asked.is_too_old and meaning.word in {*SAY, Word.NOT_YET}:
         return MessageReply(f"refused {AlreadyClosed.code}", AlreadyClosed.message)
     match meaning.word:
         case Word.SNOOZE if not asked.open and meaning.says_not_yet and asked.last_answer:
@@ -247,15 +226,11 @@ def _ask_back(asked: Conversation) -> MessageReply:
     """Ask what a text means. If no reminder is open and none was answered in the last hour, send the help text."""
     if asked.last_answer:
         return MessageReply(limits.DOUBT, texts.DOUBT_ANSWERED)
-    return MessageReply(limits.DOUBT, texts.DOUBT) if asked.open else _send_help()
-
-
-def _send_help(_: MessageAuthor | None = None) -> MessageReply:
-    return MessageReply(limits.HELP, texts.HELP)
+    return MessageReply(limits.DOUBT, texts.DOUBT) if asked.open else commands.send_help()
 
 
 def _answer(sender: MessageAuthor, meaning: Meaning, asked: Conversation) -> MessageReply:
-    data = QuickAnswer(STATUSES[meaning.word], meaning.minutes)
+    data = QuickAnswer(meaning.word, meaning.minutes)
     before = {time.row.id: time.row.answered_at for time in asked.known.values()}
     try:
         with db.session.begin_nested():  # an error rolls back all changes of this answer
@@ -326,54 +301,6 @@ def _ask_for_words(row: Inbound, asked: Conversation) -> MessageReply:
     )
     listed = {id_ for ids in db.session.scalars(before) for id_ in ids or ()}
     if not asked.open - listed:
-        return _send_help()
+        return commands.send_help()
     row.payload = {**row.payload, ASKED: sorted(asked.open)}
     return MessageReply(limits.ONLY_TEXT, texts.ONLY_TEXT)
-
-
-# --- account commands -----------------------------------------------------------------------------------------------
-
-
-def _stop(sender: MessageAuthor) -> MessageReply:
-    notification_settings.switch_broadcasts(sender.user_id, False, way=ConsentSource.MESSAGE)
-    return MessageReply("stop", texts.STOPPED)
-
-
-def _stop_reminders(sender: MessageAuthor) -> MessageReply:
-    notification_settings.switch_broadcasts(sender.user_id, False, way=ConsentSource.MESSAGE)
-    notification_settings.switch_messages(sender.user_id, False)
-    return MessageReply("stop reminders", texts.STOPPED_ALL)
-
-
-def _start(sender: MessageAuthor) -> MessageReply:
-    if numbers.is_wrong(sender.phone):
-        return MessageReply("still wrong number", texts.STILL_WRONG)
-    notification_settings.switch_broadcasts(sender.user_id, True, way=ConsentSource.MESSAGE)
-    notification_settings.switch_messages(sender.user_id, True)
-    return MessageReply("start", texts.STARTED)
-
-
-def _wrong_number(sender: MessageAuthor) -> MessageReply:
-    moves.refuse(sender.phone)
-    return MessageReply("wrong number", texts.WRONG_NUMBER)
-
-
-def _reset(sender: MessageAuthor, *, may_send: bool) -> MessageReply:
-    """Send a password reset link to the number of the account. The link is the only answer."""
-    try:
-        if may_send:
-            resets.send_link(sender.phone)
-            return MessageReply(f"{limits.ANSWERED}{RESET}", None)
-    except TooManyRequests:
-        pass
-    return MessageReply(RESET, None)
-
-
-#: Functions for account commands, by command.
-ACTIONS: Mapping[Word, Callable[[MessageAuthor], MessageReply]] = {
-    Word.STOP: _stop,
-    Word.STOP_REMINDERS: _stop_reminders,
-    Word.START: _start,
-    Word.WRONG_NUMBER: _wrong_number,
-    Word.HELP: _send_help,
-}
