@@ -121,7 +121,7 @@ def found(app: Flask, *marks: str) -> dict[str, list[str]]:
                 places.setdefault(table.name, []).extend(rows)
         redis = app.extensions["redis"]
         for key in redis.scan_iter():
-            if mark.lower().encode() in key.lower() + _dump(redis, key).lower():
+            if mark.lower().encode() in key.lower() + dump(redis, key).lower():
                 places.setdefault("redis", []).append(key.decode())
         for name, _ in [entry for room in storage.Area for entry in storage.area(room).names()]:
             if mark in name:
@@ -129,7 +129,7 @@ def found(app: Flask, *marks: str) -> dict[str, list[str]]:
     return places
 
 
-def _dump(redis: Any, key: bytes) -> bytes:
+def dump(redis: Any, key: bytes) -> bytes:
     match redis.type(key):
         case b"list":
             return b"\n".join(redis.lrange(key, 0, -1))

@@ -13,7 +13,6 @@ from zipfile import ZipFile
 
 import sqlalchemy as sa
 from flask import Flask
-from redis import Redis
 from werkzeug.test import TestResponse
 
 from app.core.database.session import db, unit_of_work
@@ -29,7 +28,7 @@ from tests.core.media.samples import plain
 from tests.helpers.client import Client
 from tests.helpers.factories import make_admin, make_superadmin, make_user
 from tests.inbox.phones import Phone
-from tests.personal_data.traces import found
+from tests.personal_data.traces import dump, found
 from tests.privacy.marks import MARKS, PERSON
 
 #: An operator's SQL statement that fails. PostgreSQL's error message contains values of the row.
@@ -289,25 +288,5 @@ class Walk:
         self.traces.messages = [(message.target, message.text) for message in self.sim.messaging.sent]
         self.traces.pushes = [(push.endpoint, push.text or "") for push in self.sim.push.messages]
         self.traces.metrics = self.nobody.get("/metrics").text
-        self.traces.redis = [
-            _value(self.app.extensions["redis"], key) for key in self.app.extensions["redis"].scan_iter()
-        ]
-
-
-def _value(redis: Redis, key: bytes) -> str:
-    match redis.type(key):
-        case b"string":
-            value = redis.get(key)
-        case b"list":
-            value = redis.lrange(key, 0, -1)
-        case b"hash":
-            value = redis.hgetall(key)
-        case b"set":
-            value = redis.smembers(key)
-        case b"zset":
-            value = redis.zrange(key, 0, -1)
-        case b"stream":  # RQ stores job results in a stream
-            value = redis.xrange(key)
-        case other:
-            raise AssertionError(other)
-    return f"{key!r} {value!r}"
+        redis = self.app.extensions["redis"]
+        self.traces.redis = [f"{key!r} {dump(redis, key)!r}" for key in redis.scan_iter()]
