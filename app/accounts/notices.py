@@ -65,7 +65,7 @@ def account_changed(user: User, fields: Collection[str], *, phone_before: str | 
     """Report changed fields to the user's number, and to `phone_before` if the number itself changed."""
     changed = [name for name in WORDS if name in fields]
     for phone in sorted(filter(None, {user.phone, phone_before})):
-        _send_to(phone, f"{user.id}:{uuid.uuid4()}", {"event": ACCOUNT_CHANGED, "fields": changed})
+        _send(ACCOUNT_CHANGED, phone=phone, payload={"fields": changed})
 
 
 def reset_refused(phone: str, change: str) -> None:
@@ -73,47 +73,39 @@ def reset_refused(phone: str, change: str) -> None:
 
     Only one notice is sent for each changed number.
     """
-    _send_to(phone, f"{RESET_REFUSED}:{change}", {"event": RESET_REFUSED})
+    _send(RESET_REFUSED, phone=phone, key=change)
 
 
 def changed_by_administrator(user_id: int, event: str) -> None:
     """Inform a user that an administrator ended their sessions or removed their second factor."""
-    outbox.send(
-        outbox.NewDelivery(
-            kind=SECURITY_NOTICE,
-            channel=Channel.MESSAGING,
-            dedupe_key=f"{SECURITY_NOTICE}:{user_id}:{uuid.uuid4()}",
-            user_id=user_id,
-            payload={"event": event},
-            expires_in=LIFETIME,
-        )
-    )
+    _send(event, user_id=user_id)
 
 
 def number_changed(user: User, event: str) -> None:
     """Inform a user by push about their number. The account has no number, or the number belongs to somebody else."""
+    _send(event, user_id=user.id, channel=Channel.PUSH_FAN_OUT)
+
+
+def _send(
+    event: str,
+    *,
+    user_id: int | None = None,
+    phone: str | None = None,
+    key: str | None = None,
+    channel: Channel = Channel.MESSAGING,
+    payload: Mapping[str, object] | None = None,
+) -> None:
+    """Send a notice to a user, or to a number. If its account has another number by then, the notice fails."""
+    if phone is not None:
+        user_id = db.session.scalar(sa.select(User.id).where(User.phone == phone))
     outbox.send(
         outbox.NewDelivery(
             kind=SECURITY_NOTICE,
-            channel=Channel.PUSH_FAN_OUT,
-            dedupe_key=f"{event}:{user.id}:{uuid.uuid4()}",
-            user_id=user.id,
-            payload={"event": event},
-            expires_in=LIFETIME,
-        )
-    )
-
-
-def _send_to(phone: str, key: str, payload: Mapping[str, object]) -> None:
-    """Send a notice to a number. If its account has another number when it is sent, the notice fails."""
-    outbox.send(
-        outbox.NewDelivery(
-            kind=SECURITY_NOTICE,
-            channel=Channel.MESSAGING,
-            dedupe_key=f"{SECURITY_NOTICE}:{key}",
-            user_id=db.session.scalar(sa.select(User.id).where(User.phone == phone)),
+            channel=channel,
+            dedupe_key=f"{SECURITY_NOTICE}:{event}:{key or uuid.uuid4()}",
+            user_id=user_id,
             target=phone,
-            payload=payload,
+            payload={"event": event, **(payload or {})},
             expires_in=LIFETIME,
         )
     )

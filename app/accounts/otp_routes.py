@@ -6,8 +6,10 @@ from app.accounts import schemas, service
 from app.core.web.blueprint import Blueprint, MessageSchema
 from app.core.web.idempotency import secret_answer
 from app.core.web.rate_limits import limit
+from app.identity import own_password, second_factor, users
 from app.identity.access import authenticated, by_caller, caller
 from app.identity.own_password import limit_own_password
+from app.identity.schemas import OwnPassword
 from app.identity.second_factor import WrongOtp
 
 bp = Blueprint("otp", __name__, url_prefix="/profile/otp", description="Second factor of administrators")
@@ -18,14 +20,14 @@ bp = Blueprint("otp", __name__, url_prefix="/profile/otp", description="Second f
 @bp.response(200, schemas.OtpStatus)
 def get_otp() -> dict[str, object]:
     """Return whether the second factor is active, and how many recovery codes are left. Only for administrators."""
-    return service.get_otp(caller)
+    return second_factor.status(users.get_own(caller))
 
 
 @bp.post("")
 @authenticated
 @secret_answer
 @limit_own_password
-@bp.arguments(schemas.OtpBegin)
+@bp.arguments(OwnPassword)
 @bp.response(201, schemas.OtpSetup)
 def begin_otp(data: dict[str, str]) -> dict[str, object]:
     """Set up an authenticator app. Return its URI for a QR code, and the recovery codes, which are shown once.
@@ -33,7 +35,7 @@ def begin_otp(data: dict[str, str]) -> dict[str, object]:
     Logins require no code until a PUT confirms the setup. Only for administrators. The response is 409 if a second
     factor is active.
     """
-    return service.begin_otp(caller, data["password"])
+    return second_factor.begin(own_password.get_confirmed(caller, data["password"]))
 
 
 @bp.put("")
@@ -54,7 +56,7 @@ def confirm_otp(data: dict[str, str]) -> dict[str, str]:
 @bp.response(200, MessageSchema)
 def end_otp(data: dict[str, str]) -> dict[str, str]:
     """Disable the second factor. Needs the password, and a code of the authenticator app or a recovery code."""
-    service.end_otp(caller, **data)
+    second_factor.end(own_password.get_confirmed(caller, data["password"]).id, data["otp"])
     return {"message": "Verifikasi dua langkah dimatikan."}
 
 
@@ -66,4 +68,5 @@ def end_otp(data: dict[str, str]) -> dict[str, str]:
 @bp.response(201, schemas.RecoveryCodes)
 def replace_recovery_codes(data: dict[str, str]) -> dict[str, list[str]]:
     """Create ten new recovery codes, shown once. The old codes stop working. A second factor must be active."""
-    return {"recovery_codes": service.replace_recovery_codes(caller, **data)}
+    user = own_password.get_confirmed(caller, data["password"])
+    return {"recovery_codes": second_factor.replace_recovery_codes(user, data["otp"])}

@@ -10,7 +10,7 @@ from app.core.web.fields import Characters, Text, Timestamp, enumeration
 from app.core.web.parsing import Upload
 from app.identity import schemas as identity_schemas
 from app.identity.models import SELF_SERVICE
-from app.identity.schemas import Consents, Name, Nik, Password, PersonUpdate, PhoneNumber, Role, UserCreate
+from app.identity.schemas import Consents, Name, Nik, OwnPassword, Password, PersonUpdate, PhoneNumber, Role, UserCreate
 from app.identity.tokens import MAX_TOKEN_LENGTH
 
 
@@ -32,8 +32,11 @@ class Login(Schema):
     )
 
 
-class Tokens(Schema):
+class AccessToken(Schema):
     access_token = fields.String(metadata={"example": "eyJhbGciOiJIUzI1NiJ9..."})
+
+
+class Tokens(AccessToken):
     refresh_token = fields.String(metadata={"example": "2hX4..."})
 
 
@@ -41,10 +44,6 @@ class LoginTokens(Tokens):
     message = fields.String(
         metadata={"x-optional": True, "description": "Present only if this login cancelled the account's deletion"}
     )
-
-
-class AccessToken(Schema):
-    access_token = fields.String(metadata={"example": "eyJhbGciOiJIUzI1NiJ9..."})
 
 
 class SuperadminToken(AccessToken):
@@ -167,10 +166,6 @@ class OwnRoles(Schema):
     roles = fields.List(fields.Nested(Role))
 
 
-class OtpBegin(Schema):
-    password = fields.String(required=True, load_only=True, validate=Characters(1, 128))
-
-
 class OtpStatus(Schema):
     active = fields.Boolean(metadata={"description": "Whether both logins require a code"})
     recovery_codes_left = fields.Integer(metadata={"example": 10})
@@ -190,5 +185,5 @@ class OtpConfirm(Schema):
     otp = Otp(required=True)
 
 
-class OtpEnd(OtpBegin, OtpConfirm):
+class OtpEnd(OwnPassword, OtpConfirm):
     """The password and a code, so that a stolen session cannot disable the second factor."""

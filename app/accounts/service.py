@@ -17,7 +17,6 @@ from app.identity import (
     erasure,
     field_encryption,
     notification_settings,
-    own_password,
     second_factor,
     sessions,
     usernames,
@@ -152,25 +151,9 @@ def _without_repeats(user: User, data: Loaded) -> Loaded:
     return data
 
 
-def begin_otp(caller: Caller, password: str) -> dict[str, object]:
-    return second_factor.begin(own_password.get_confirmed(caller, password))
-
-
 def confirm_otp(caller: Caller, otp: str) -> None:
     second_factor.confirm(users.get_own(caller).id, otp)
     sessions.end_all(caller.id, keep=caller.session_id)  # the other sessions were created without the second factor
-
-
-def get_otp(caller: Caller) -> dict[str, object]:
-    return second_factor.status(users.get_own(caller))
-
-
-def replace_recovery_codes(caller: Caller, password: str, otp: str) -> list[str]:
-    return second_factor.replace_recovery_codes(own_password.get_confirmed(caller, password), otp)
-
-
-def end_otp(caller: Caller, password: str, otp: str) -> None:
-    second_factor.end(own_password.get_confirmed(caller, password).id, otp)
 
 
 def check_may_change(user: User, changes: set[str], current_password: str | None) -> None:

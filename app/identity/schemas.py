@@ -10,7 +10,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate
 
 from app.core.media.pictures import Picture
-from app.core.web.fields import Form, ListOf, Province, ProvinceName, RecordId, Text, Timestamp
+from app.core.web.fields import Characters, Form, ListOf, Province, ProvinceName, RecordId, Text, Timestamp
 from app.core.web.parsing import JsonText
 from app.identity import field_encryption, models, phones, usernames
 
@@ -219,6 +219,14 @@ class UserCreate(PersonUpdate):
     username = Username(required=True)
     password = Password(required=True)
     nama_ktp = Name(100, required=True, example="Siti Aminah")
+
+
+class OwnPassword(Schema):
+    """The caller's password. It is required because the session may be stolen."""
+
+    password = fields.String(
+        required=True, load_only=True, validate=Characters(1, 128), metadata={"format": "password"}
+    )
 
 
 class Consents(Schema):

@@ -12,6 +12,7 @@ from app.core.web.request import raw_json
 from app.identity.access import authenticated, caller, requires
 from app.identity.models import RoleName
 from app.identity.own_password import limit_own_password
+from app.identity.schemas import OwnPassword
 from app.personal_data import schemas, service
 from app.personal_data.jobs import CONTENT_TYPE
 from app.personal_data.models import DataExport, ExportState
@@ -32,7 +33,7 @@ def delete_profile(data: dict[str, str]) -> dict[str, object]:
 @bp.delete("/caregiver/dependents/<int:dependent_id>")
 @requires(RoleName.PENDAMPING)
 @limit_own_password
-@bp.arguments(schemas.OwnPassword)
+@bp.arguments(OwnPassword)
 @bp.response(200, MessageSchema)
 def delete_dependent(data: dict[str, str], dependent_id: int) -> dict[str, object]:
     """Erase a dependent of the caller for good. The dependent is gone at once, and all rows within minutes."""
@@ -42,7 +43,7 @@ def delete_dependent(data: dict[str, str], dependent_id: int) -> dict[str, objec
 @bp.post("/profile/ekspor")
 @authenticated
 @limit_own_password
-@bp.arguments(schemas.OwnPassword)
+@bp.arguments(OwnPassword)
 @bp.response(202, schemas.Export)
 def create_export(data: dict[str, str]) -> DataExport:
     """Start an export of all data about the caller and the caller's dependents.

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from marshmallow import Schema, fields, validate
 
-from app.core.web.fields import Characters, Timestamp, enumeration
+from app.core.web.fields import Timestamp, enumeration
 from app.identity.erasure import Posts
+from app.identity.schemas import OwnPassword
 from app.personal_data.models import ExportState
-
-
-class OwnPassword(Schema):
-    """The caller's password. It is required because the session may be stolen."""
-
-    password = fields.String(
-        required=True, load_only=True, validate=Characters(1, 128), metadata={"format": "password"}
-    )
 
 
 class Deletion(OwnPassword):
