@@ -71,7 +71,7 @@ def test_a_recycled_number_is_reported_blocked_and_moved_to_its_new_owner(world:
     world.send("Halo Siti, minum Metformin")
     assert world.phone.write("SALAH NOMOR").text == texts.WRONG_NUMBER
     for kind in ("reminder", "alert", "password_reset", "security_notice"):
-        row = world.send(f"Lagi {kind}", kind)
+        row = world.send(f"Lagi {kind}", kind, payload={"is_important": True})
         assert (row.state, row.last_error) == ("failed", WRONG)
     assert world.received() == ["Halo Siti, minum Metformin", texts.WRONG_NUMBER]
     assert world.siti.get("/profile").json["phone_problem"] == "wrong_number"
