@@ -182,7 +182,7 @@ def admin_is_changed_while_deleted(scene: Scene) -> Script:
     a, b, leaving = scene.admin(), scene.admin(), scene.admin()
     special = new_role(scene)
     path = f"/admins/{leaving.id}"
-    yield [a.put(path, nama_ktp="Baru"), remove(b, leaving), give(a, leaving, special), take(b, leaving, special)]
+    yield [a.put(path, nama_ktp="Baru"), remove(b, leaving), give(a, leaving, special), give(b, leaving, special)]
     # If the other role came first, the account was no staff account any more, and stays without the role admin.
     assert role_id(scene, RoleName.ADMIN) not in roles_of(scene, leaving)
 
