@@ -8,7 +8,6 @@ from app.core.web.fields import Loaded, PositionSchema
 from app.core.web.pagination import Listing, Search, SearchSchema
 from app.emergency import schemas, service
 from app.emergency.models import EmergencyNumber
-from app.emergency.service import NearbyNumbers
 from app.identity.access import public, requires
 from app.identity.models import RoleName
 
@@ -20,7 +19,7 @@ bp = Blueprint("emergency", __name__, url_prefix="/emergency", description="Emer
 @cached(60, stale_if_error_s=A_DAY_S)
 @bp.arguments(PositionSchema, location="query")
 @bp.response(200, schemas.NearbyNumbers)
-def list_nearby_emergency_numbers(position: dict[str, float]) -> NearbyNumbers:
+def list_nearby_emergency_numbers(position: dict[str, float]) -> dict[str, object]:
     """Return the emergency numbers of the province at a position.
 
     Outside Indonesia `province` is null and `phones` is empty.

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from app.core.database.session import assign, db, get_locked_or_404
 from app.core.lib.provinces import PROVINCES
 from app.core.web.fields import Loaded
-from app.core.web.pagination import Listing, Search, containing, paginate
+from app.core.web.pagination import MAX_UNPAGED, Listing, Search, containing, paginate
 from app.emergency.models import EmergencyNumber, NumberKind
 from app.providers import geocoding
 
@@ -39,32 +39,12 @@ _BY_PHONE: dict[str, CrisisNumber] = {
     phone: {"phone": phone, "title": title, "url": url} for phone, title, url, _kind in NATIONAL
 }
 
-_OF_PROVINCE = (
-    sa.select(
-        EmergencyNumber.id,
-        EmergencyNumber.province,
-        EmergencyNumber.phone,
-        EmergencyNumber.title,
-        EmergencyNumber.url,
-        EmergencyNumber.kind,
-    )
-    .where(EmergencyNumber.province == sa.bindparam("province"))
-    .order_by(EmergencyNumber.id)
-    .limit(1000)
-)
 
-
-class NearbyNumbers(TypedDict):
-    province: str | None
-    phones: list[dict[str, object]]
-
-
-def nearby(lat: float, lng: float) -> NearbyNumbers:
+def nearby(lat: float, lng: float) -> dict[str, object]:
     """Return the province at a position, and the province's numbers. Outside Indonesia, return no numbers."""
     province = geocoding.province_at(lat, lng)
-    if province is None:
-        return {"province": None, "phones": []}
-    phones = [dict(row) for row in db.session.execute(_OF_PROVINCE, {"province": province}).mappings()]
+    query = sa.select(EmergencyNumber).where(EmergencyNumber.province == province).order_by(EmergencyNumber.id)
+    phones = db.session.scalars(query.limit(MAX_UNPAGED)).all() if province else []
     return {"province": province, "phones": phones}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TypedDict
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
@@ -16,18 +15,10 @@ from app.core.database.session import Base
 DEFAULT = "default"
 
 
-class Section(TypedDict):
-    """One section of a home page. `order` is its position, counted from 0."""
-
-    id: str
-    enabled: bool
-    order: int
-
-
 class ProvinceConfig(Base):
     __tablename__ = "province_configs"
     __personal__ = Impersonal("What the home page of a province shows to everybody")
 
     province: Mapped[str] = mapped_column(primary_key=True, comment="name of a province, or `default`")
-    sections: Mapped[list[Section]] = mapped_column(JSONB, comment="[{id, enabled, order}]")
+    sections: Mapped[list[dict[str, object]]] = mapped_column(JSONB, comment="[{id, enabled, order}]")
     updated_at: Mapped[datetime] = mapped_column(server_default=sa.func.now())
