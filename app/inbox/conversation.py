@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from typing import cast
 
 import sqlalchemy as sa
 
@@ -20,7 +21,7 @@ from app.inbox.commands import MessageAuthor, MessageReply
 from app.inbox.jobs import IGNORED
 from app.inbox.reading import CandidateTime, Meaning, Word
 from app.notifications import outbox
-from app.notifications.models import Channel, Inbound, InboundKind, inbound
+from app.notifications.models import Channel, Inbound, inbound
 from app.notifications.senders import numbers
 from app.pengingat.ledger.answers import AlreadyClosed
 from app.pengingat.ledger.schemas import QuickAnswer
@@ -39,8 +40,6 @@ LATEST = timedelta(days=1)
 OF_NUMBERS = frozenset({Word.VERIFY, Word.RESET, Word.WRONG_NUMBER})
 
 NO_NUMBER, UNKNOWN_SENDER = "no number", "unknown sender"
-#: Outcome of a reaction that has no effect.
-REACTION = "reaction"
 #: Outcome of an answer while no reminder needs one.
 NOTHING_OPEN = "nothing open"
 #: Outcome of an edit that has the same meaning as the earlier version of the message.
@@ -57,14 +56,12 @@ SAY = {Word.DONE: texts.done, Word.SKIP: texts.skipped, Word.SNOOZE: texts.snooz
 #: service answered that it reads only text.
 ASKED = "asked"
 
-_rows = inbound.c
-
 
 def handle(row: Inbound) -> str:
     """Apply a message and answer it. Return the outcome, which the caller stores with the message."""
     if row.phone is None:
         return NO_NUMBER
-    if not row.text and row.payload.get("type") not in WORDS | MEDIA | {"reaction"}:
+    if not row.text and row.payload.get("type") not in WORDS | MEDIA | {previous.REACTION}:
         return IGNORED
     numbers.record_message(row.phone, previous.sent_at(row))
     sender = _sender(row.phone)
@@ -88,18 +85,22 @@ def handle(row: Inbound) -> str:
 
 
 def _reply(row: Inbound, sender: MessageAuthor, command: Word, budget: limits.Budget) -> MessageReply:
-    """Apply a message of a known sender, and remember what it meant."""
-    earlier = previous.earlier_version(row)
-    if earlier and (previous.EDITED not in row.payload or previous.is_older(row, earlier)):
+    """Apply a message of a known sender, and remember what it meant.
+
+    A message that replaces an earlier one first takes back what the earlier one recorded.
+    """
+    earlier, is_reaction = previous.earlier_version(row), row.payload.get("type") == previous.REACTION
+    if earlier and previous.is_outdated(row, earlier):
         return MessageReply(IGNORED, None)
     asked, taken_back = _read(row, sender, earlier), False
     if earlier:
-        if _meaning(row, asked) == _meaning(earlier, asked):
+        times = previous.standing(earlier, asked)
+        if _meaning(row, asked) == _meaning(earlier, asked) and (times or not is_reaction):
             previous.inherit(row, earlier)
             return MessageReply(UNCHANGED, None)
-        if (times := previous.standing(earlier, asked)) and (taken_back := _undo(times).outcome == UNDO):
+        if times and (taken_back := _undo(times).outcome == UNDO):
             asked = replace(_read(row, sender, earlier), last_answer=())  # no other answer is taken back too
-    if row.payload.get("type") == "reaction":
+    if is_reaction:
         reply = _react(row, sender, asked)
     elif act := commands.ACTIONS.get(command):
         reply = act(sender)
@@ -112,7 +113,7 @@ def _reply(row: Inbound, sender: MessageAuthor, command: Word, budget: limits.Bu
         asked = replace(asked, is_elsewhere=asked.is_elsewhere or is_late)
         repeated = None if earlier or _quoted(row) else _repeat(row, sender)
         reply = repeated or _act(sender, _meaning(row, asked), asked)
-    if taken_back and (reply.text is None or reply.outcome == Word.NOT_YET):
+    if taken_back and (is_reaction or reply.text is None or reply.outcome == Word.NOT_YET):
         reply = MessageReply(UNDO, texts.UNDONE)
     previous.remember(row, _quoted(row) or (_quoted(earlier) if earlier else None), asked, reply.recorded)
     return reply
@@ -138,8 +139,7 @@ def _repeat(row: Inbound, sender: MessageAuthor) -> MessageReply | None:
         meaning, before = _meaning(row, asked), _meaning(earlier, asked)
         times = previous.standing(earlier, asked)
         if times and meaning.word in SAY and meaning == replace(before, token=None):
-            answered = message_answers.answer(times, QuickAnswer(meaning.word))
-            return MessageReply(meaning.word, SAY[meaning.word](sender.name, answered))
+            return _answer(sender, meaning, asked, times)
     return None
 
 
@@ -229,7 +229,10 @@ def _ask_back(asked: Conversation) -> MessageReply:
     return MessageReply(limits.DOUBT, texts.DOUBT) if asked.open else commands.send_help()
 
 
-def _answer(sender: MessageAuthor, meaning: Meaning, asked: Conversation) -> MessageReply:
+def _answer(
+    sender: MessageAuthor, meaning: Meaning, asked: Conversation, times: Sequence[RemindedTime] = ()
+) -> MessageReply:
+    """Record an answer to these times, by default to the times that the text means."""
     data = QuickAnswer(meaning.word, meaning.minutes)
     before = {time.row.id: time.row.answered_at for time in asked.known.values()}
     try:
@@ -237,7 +240,7 @@ def _answer(sender: MessageAuthor, meaning: Meaning, asked: Conversation) -> Mes
             if meaning.token:
                 answered = message_answers.answer_button(sender.user_id, meaning.token, data)
             else:
-                answered = message_answers.answer(_times(meaning, asked, data.status), data)
+                answered = message_answers.answer(times or _times(meaning, asked, data.status), data)
     except message_answers.NothingAsked as nothing:
         return MessageReply(NOTHING_OPEN, nothing.message)
     except AppError as refusal:  # the error's message is written for users
@@ -271,20 +274,11 @@ def _ok(sender: MessageAuthor, asked: Conversation) -> MessageReply:
 
 
 def _react(row: Inbound, sender: MessageAuthor, asked: Conversation) -> MessageReply:
-    """Apply an emoji reaction to a reminder.
-
-    A check mark means that the reminder is done. If the user replaces or removes the check mark, undo this answer.
-    """
-    earlier = previous.earlier_reaction(row)
-    if not asked.times or (earlier and previous.is_older(row, earlier)):
-        return MessageReply(REACTION, None)
-    word, times = reading.read_reaction(row.text or ""), previous.standing(earlier, asked)
+    """Apply an emoji reaction to a reminder. A check mark means that the reminder is done."""
+    word = reading.read_reaction(row.text or "") if asked.times else Word.DOUBT
     if word is Word.DONE:
-        reply = _act(sender, Meaning(word), asked)
-        return replace(reply, recorded=(*reply.recorded, *(time.row for time in times)))
-    if times:
-        return _undo(times)
-    return _ok(sender, asked) if word is Word.OK else MessageReply(REACTION, None)
+        return _answer(sender, Meaning(word), asked)
+    return _ok(sender, asked) if word is Word.OK else MessageReply(previous.REACTION, None)
 
 
 def _ask_for_words(row: Inbound, asked: Conversation) -> MessageReply:
@@ -293,13 +287,8 @@ def _ask_for_words(row: Inbound, asked: Conversation) -> MessageReply:
     A user gets this answer only once for each open reminder. If no open reminder is left for this answer, the user gets
     the help text instead.
     """
-    before = sa.select(_rows.payload[ASKED]).where(
-        _rows.phone == row.phone,
-        _rows.kind == sa.literal_column(f"'{InboundKind.MESSAGE}'"),
-        _rows.received_at > row.received_at - LATEST,
-        _rows.outcome == f"{limits.ANSWERED}{limits.ONLY_TEXT}",
-    )
-    listed = {id_ for ids in db.session.scalars(before) for id_ in ids or ()}
+    before = previous.list_earlier(row, inbound.c.outcome == f"{limits.ANSWERED}{limits.ONLY_TEXT}")
+    listed = {id_ for each in before for id_ in cast("list[int]", each.payload.get(ASKED, []))}
     if not asked.open - listed:
         return commands.send_help()
     row.payload = {**row.payload, ASKED: sorted(asked.open)}

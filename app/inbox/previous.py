@@ -23,6 +23,8 @@ REPEATED_WITHIN = timedelta(minutes=2)
 #: Keys in the payload. `EDITED` is the provider's id of the edited message. `MEANT` contains the ids of the times that
 #: the message meant. `RECORDED` contains the time of each recorded answer, by the id of its row.
 EDITED, MEANT, RECORDED = "edited", "meant", "recorded"
+#: Type of an emoji reaction to a message, and outcome of a reaction that has no effect.
+REACTION = "reaction"
 
 _rows = inbound.c
 
@@ -39,21 +41,17 @@ def sent_at(row: Inbound) -> datetime:
 
 
 def earlier_version(row: Inbound) -> Inbound | None:
-    """Return the version of this message that was handled last, or None if this is the first version."""
-    return next(iter(_list_earlier(row, _rows.ref == row.ref)), None) if row.ref else None
-
-
-def earlier_reaction(row: Inbound) -> Inbound | None:
-    """Return the sender's previous reaction to the same message."""
-    payload = _rows.payload
-    which = payload["type"].astext == "reaction", payload["about"].astext == str(row.payload.get("about"))
-    return next(iter(_list_earlier(row, *which)), None)
+    """Return the version of this message, or the reaction to the same message, that was handled last."""
+    if row.payload.get("type") == REACTION:
+        payload, about = _rows.payload, str(row.payload.get("about"))
+        return next(iter(list_earlier(row, payload["type"].astext == REACTION, payload["about"].astext == about)), None)
+    return next(iter(list_earlier(row, _rows.ref == row.ref)), None) if row.ref else None
 
 
 def list_recorded(row: Inbound) -> list[Inbound]:
     """Return the messages that recorded an answer in the two minutes before this one was written, newest first."""
     since = wrote_at(row) - REPEATED_WITHIN
-    earlier = _list_earlier(row, _rows.payload.has_key(RECORDED))
+    earlier = list_earlier(row, _rows.payload.has_key(RECORDED))
     return [
         each
         for each in earlier
@@ -61,7 +59,8 @@ def list_recorded(row: Inbound) -> list[Inbound]:
     ]
 
 
-def _list_earlier(row: Inbound, *which: sa.ColumnElement[bool]) -> Sequence[Inbound]:
+def list_earlier(row: Inbound, *which: sa.ColumnElement[bool]) -> Sequence[Inbound]:
+    """Return the sender's last ten earlier messages that satisfy the conditions, newest first."""
     earlier = sa.select(Inbound).where(
         _rows.phone == row.phone,
         _rows.kind == sa.literal_column(f"'{InboundKind.MESSAGE}'"),
@@ -72,9 +71,10 @@ def _list_earlier(row: Inbound, *which: sa.ColumnElement[bool]) -> Sequence[Inbo
     return db.session.scalars(earlier.order_by(_rows.id.desc()).limit(10)).all()
 
 
-def is_older(row: Inbound, earlier: Inbound) -> bool:
-    """Return whether the earlier handled message was written later, because webhooks may arrive in any order."""
-    return sent_at(row) < sent_at(earlier)
+def is_outdated(row: Inbound, earlier: Inbound) -> bool:
+    """Return whether the earlier handled version is the later one, because webhooks may arrive in any order."""
+    is_first = EDITED not in row.payload and row.payload.get("type") != REACTION
+    return is_first or sent_at(row) < sent_at(earlier)
 
 
 def meant(row: Inbound) -> Collection[int]:

@@ -57,6 +57,11 @@ def test_replacing_one_done_reaction_by_another_keeps_the_answer(phone: Phone, s
     react(phone, "✅")
     react(phone, "💯")
     assert state(row) == "done"
+    phone.write("belum")
+    react(phone, "✅")
+    assert state(row) == "done"
+    react(phone, "")
+    assert state(row) == "pending"
 
 
 def test_removing_a_heart_reaction_does_not_undo_an_answer(phone: Phone, sent: Sent) -> None:
