@@ -63,7 +63,7 @@ def handle(row: Inbound) -> str:
         return NO_NUMBER
     if not row.text and row.payload.get("type") not in WORDS | MEDIA | {previous.REACTION}:
         return IGNORED
-    numbers.record_message(row.phone, previous.sent_at(row))
+    numbers.record_message(row.phone, previous.wrote_at(row))
     sender = _sender(row.phone)
     budget = limits.budget(row.phone)
     danger = row.payload.get("danger") or crisis.kind_of(row.text or "")

@@ -30,14 +30,9 @@ _rows = inbound.c
 
 
 def wrote_at(row: Inbound) -> datetime:
-    """Return when the message was written, but not a time after its receipt, because clocks may be wrong."""
-    return min(sent_at(row), row.received_at)
-
-
-def sent_at(row: Inbound) -> datetime:
-    """Return the provider's time of the message, or else the time of receipt. Providers repeat webhooks for hours."""
+    """Return the provider's time of the message, or the time of receipt if that is earlier: clocks may be wrong."""
     at = row.payload.get("at")
-    return datetime.fromisoformat(at) if isinstance(at, str) else row.received_at
+    return min(datetime.fromisoformat(at), row.received_at) if isinstance(at, str) else row.received_at
 
 
 def earlier_version(row: Inbound) -> Inbound | None:
@@ -74,7 +69,7 @@ def list_earlier(row: Inbound, *which: sa.ColumnElement[bool]) -> Sequence[Inbou
 def is_outdated(row: Inbound, earlier: Inbound) -> bool:
     """Return whether the earlier handled version is the later one, because webhooks may arrive in any order."""
     is_first = EDITED not in row.payload and row.payload.get("type") != REACTION
-    return is_first or sent_at(row) < sent_at(earlier)
+    return is_first or wrote_at(row) < wrote_at(earlier)
 
 
 def meant(row: Inbound) -> Collection[int]:
