@@ -40,8 +40,8 @@ from app.notifications.senders import sender_status
 from app.pengingat import jobs as pengingat
 from app.pengingat.caregiving import alerts
 from app.pengingat.ledger import alerts as caregiver_alerts
-from app.pengingat.ledger import missed, stock, upcoming
-from app.pengingat.outgoing import presend_checks, render
+from app.pengingat.ledger import bells, missed, stock
+from app.pengingat.outgoing import render
 from app.personal_data import jobs as personal_data
 from app.privacy import jobs as privacy
 from app.push import transport as push
@@ -82,7 +82,7 @@ PERIODIC = (
 
 #: Functions that create the text of a delivery when it is sent, by the kind of the delivery.
 RENDER: Mapping[str, Renderer] = {
-    upcoming.KIND: render.render,
+    bells.KIND: render.render,
     stock.KIND: render.render_stock,
     caregiver_alerts.KIND: alerts.render,
     broadcasts.KIND: rendering.by_event(
@@ -110,11 +110,10 @@ ROUTING = drain.Routing(
     render=RENDER,
     checks={
         broadcasts.KIND: broadcast_checks.check_recipient,
-        upcoming.KIND: presend_checks.check,
         caregiver_alerts.KIND: alerts.check_night,
     },
     throttles={URGENT: sender_status.may_claim, BULK: broadcast_checks.may_claim},
-    on_recalled=missed.record_undelivered,
+    on_recalled=missed.follow_receipts,
 )
 
 #: Handlers of the events that messaging providers report, by kind of event. The functions in `failed_receipts` handle
@@ -125,7 +124,8 @@ INBOUND_HANDLERS = InboundHandlers(
         InboundKind.PREFERENCE: conversation.prefer,
         **dict.fromkeys((InboundKind.DEVICE, InboundKind.QUALITY, InboundKind.ACCOUNT), sender_jobs.ring),
     },
-    failed_receipts=(failed_receipts.record, missed.record_failed_receipt),
+    failed_receipts=(failed_receipts.record,),
+    changed_receipts=(missed.follow_receipts,),
 )
 
 #: Checks that `/readyz` runs, by name.

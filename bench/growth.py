@@ -211,10 +211,10 @@ TABLES = (
         # A thousand deliveries are planned for later. All other deliveries are sent.
         "deliveries",
         """
-        INSERT INTO deliveries (dedupe_key, queue, channel, kind, user_id, occurrence_id, payload,
+        INSERT INTO deliveries (dedupe_key, queue, channel, kind, user_id, said, payload,
             created_at, due_at, expires_at, next_try_at, state, attempts, settled_at)
-        SELECT 'bench:' || n, 'urgent', 'messaging', 'reminder', 1 + n * 7919 % {people}, n,
-            '{{}}', due_at, due_at, due_at + interval '1 hour', due_at,
+        SELECT 'bench:' || n, 'urgent', 'messaging', 'reminder', 1 + n * 7919 % {people}, ARRAY[n],
+            '{{"bell": "first"}}', due_at, due_at, due_at + interval '1 hour', due_at,
             CASE WHEN n > {rows} - 1000 THEN 'pending' ELSE 'sent' END, 1, due_at
         FROM generate_series(1::bigint, {rows}) n, LATERAL (
             SELECT now() + CASE WHEN n > {rows} - 1000 THEN interval '12 hours'

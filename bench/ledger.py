@@ -24,7 +24,6 @@ from app.notifications import jobs as notifications
 from app.pengingat.jobs import miss_overdue
 from app.pengingat.ledger import history, missed
 from app.pengingat.ledger.schemas import MAX_DAYS, Days
-from app.pengingat.ledger.tokens import hash_of, link_token_of
 from app.pengingat.models import Pengingat
 from bench.environment import BenchEnvironment, Result, at_least, at_most
 from bench.wrk import Target
@@ -52,13 +51,14 @@ FROM generate_series({MAX_DAYS - 1}, -1, -1) d, reminders r, LATERAL (
     SELECT date_trunc('minute', now() - interval '5 minutes') - d * interval '1 day' AS due_at) moment;
 ANALYZE reminders; ANALYZE occurrences;
 """
-SET_LINK = "UPDATE occurrences SET link_hash = %s WHERE reminder_id = %s AND due_at = %s"
-#: SQL that inserts the last message that each person got.
+#: SQL that inserts a sent message or push of a channel for each of these reminders. `link_hash` is that of the token
+#: `bench-<id of the reminder>`.
 FILL_SENT = """
-INSERT INTO deliveries (dedupe_key, queue, channel, kind, user_id, occurrence_id, payload, due_at, expires_at,
+INSERT INTO deliveries (dedupe_key, queue, channel, kind, user_id, said, link_hash, payload, due_at, expires_at,
     next_try_at, state, settled_at)
-SELECT 'bench:' || id, 'urgent', 'messaging', 'reminder', user_id, id, '{}', due_at, now() + interval '1 hour',
-    due_at, 'sent', now()
+SELECT 'bench:' || id, 'urgent', %s, 'reminder', user_id, ARRAY[id],
+    encode(sha256(convert_to('bench-' || reminder_id, 'UTF8')), 'hex'), '{"bell": "first"}', due_at,
+    now() + interval '1 hour', due_at, 'sent', now()
 FROM occurrences WHERE reminder_id = ANY(%s) AND due_at = %s
 """
 FILL_OPEN = f"""
@@ -101,9 +101,8 @@ def _answers(environment: BenchEnvironment, tokens: list[str]) -> Iterator[Resul
         cursor.execute("SELECT max(due_at) FROM occurrences WHERE due_at <= now()")
         (due_at,) = cursor.fetchone() or ()
         by_way = [[row[2 * n + k] for k in range(2) for row in owned][:ASKED] for n in range(4)]
-        for reminder_id in by_way[2] + by_way[3]:
-            cursor.execute(SET_LINK, [hash_of(link_token_of(_push_token(reminder_id))), reminder_id, due_at])
-        cursor.execute(FILL_SENT, [[row[8] for row in owned], due_at])
+        for channel, ids in (("messaging", by_way[2]), ("push", by_way[3]), ("messaging", [row[8] for row in owned])):
+            cursor.execute(FILL_SENT, [channel, ids, due_at])
 
     def target(paths: list[str], *, signed_in: bool = False, **named: str) -> Target:
         return Target(
@@ -117,16 +116,12 @@ def _answers(environment: BenchEnvironment, tokens: list[str]) -> Iterator[Resul
     targets = {
         "konfirmasi": target(app, signed_in=True),
         "konfirmasi of a named dose": target(named, signed_in=True, due_at=due_at.isoformat()),
-        "konfirmasi by link": target([f"/api/konfirmasi/{link_token_of(_push_token(n))}" for n in by_way[2]]),
-        "konfirmasi by push": target([f"/api/konfirmasi/{_push_token(n)}" for n in by_way[3]]),
+        "konfirmasi by link": target([f"/api/konfirmasi/bench-{n}" for n in by_way[2]]),
+        "konfirmasi by push": target([f"/api/konfirmasi/bench-{n}" for n in by_way[3]]),
         "konfirmasi by message": target([f"/floor/reply/{person}" for person in people[1:]]),
     }
     rates = environment.compare(targets)
     yield from (at_least(name, rates[name] / rates["select_floor"], 0.12) for name in targets)
-
-
-def _push_token(reminder_id: int) -> str:
-    return f"bench-{reminder_id}"
 
 
 def _select() -> None:

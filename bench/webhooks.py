@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
 from app.notifications.delivery import receipts
+from app.pengingat.ledger import missed
 from bench import wrk
 from bench.environment import BenchEnvironment, Result, at_least
 from bench.wrk import Target
@@ -48,4 +49,4 @@ def _handle_all() -> float:
 
 def _take() -> int:
     with unit_of_work():
-        return receipts.take(lambda *_: None)
+        return receipts.take(lambda *_: None, missed.follow_receipts)

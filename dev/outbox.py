@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -130,10 +131,14 @@ def _shown_text(row: Row) -> str:
     return str(row["text"] or "(no words)")
 
 
+#: The end of a dedupe key that names the channel and the browser. The keys of one event differ only there.
+_EVENT = re.compile(r"(:(messaging|push_fan_out))?(:\d+)?$")
+
+
 def _entries(rows: Iterable[Row]) -> list[OutboxEntry]:
     """Group the deliveries by event. The events have the order of their first deliveries in `rows`."""
     entries: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
-        key = (row["kind"], row["payload"].get("about_id") or row["dedupe_key"], row["user_id"], row["due_at"])
+        key = (_EVENT.sub("", row["dedupe_key"]), row["kind"], row["user_id"], row["due_at"])
         entries.setdefault(key, []).append(row)
     return [OutboxEntry(sorted(group, key=lambda row: (row["channel"], row["id"]))) for group in entries.values()]

@@ -360,7 +360,8 @@ CREATE TABLE deliveries (
     last_error text,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     unknowns integer DEFAULT 0 NOT NULL,
-    occurrence_id bigint,
+    said bigint[],
+    link_hash text,
     receipt text,
     receipt_at timestamp with time zone,
     receipt_code text,
@@ -386,7 +387,9 @@ COMMENT ON COLUMN deliveries.next_try_at IS 'no worker claims the delivery befor
 
 COMMENT ON COLUMN deliveries.unknowns IS 'provider calls with an unknown outcome, including a call in progress';
 
-COMMENT ON COLUMN deliveries.occurrence_id IS 'the occurrence of a reminder. No foreign key: occurrences are kept much longer than deliveries';
+COMMENT ON COLUMN deliveries.said IS 'ids of the occurrences that the last call named, in the order of their numbers';
+
+COMMENT ON COLUMN deliveries.link_hash IS 'SHA-256 of the token in its link or in its buttons';
 
 COMMENT ON COLUMN deliveries.receipt IS 'accepted, sent, failed, delivered or read: the most advanced status from the provider';
 
@@ -645,10 +648,8 @@ CREATE TABLE occurrences (
     snoozed_until timestamp with time zone,
     snoozes smallint DEFAULT 0 NOT NULL,
     undelivered boolean DEFAULT false NOT NULL,
-    link_hash text,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     taken double precision,
-    shared_links text[],
     timezone text,
     undone_at timestamp with time zone,
     recorded_at timestamp with time zone
@@ -662,11 +663,7 @@ COMMENT ON COLUMN occurrences.day IS 'date of due_at in the reminder''s time zon
 
 COMMENT ON COLUMN occurrences.undelivered IS 'true if no channel delivered the reminder; set when the occurrence becomes missed';
 
-COMMENT ON COLUMN occurrences.link_hash IS 'SHA-256 of the token in the link of its own message';
-
 COMMENT ON COLUMN occurrences.taken IS 'amount taken out of the stock for a dose that is done';
-
-COMMENT ON COLUMN occurrences.shared_links IS 'SHA-256 of the tokens in the links of messages that list several occurrences';
 
 COMMENT ON COLUMN occurrences.timezone IS 'time zone of the date in day; null: stored before this column existed';
 
@@ -1362,7 +1359,7 @@ CREATE INDEX ix_data_exports_waiting ON data_exports USING btree (next_try_at) W
 
 CREATE INDEX ix_deliveries_created_at ON deliveries USING btree (created_at);
 
-CREATE INDEX ix_deliveries_occurrence_id ON deliveries USING btree (occurrence_id) WHERE (occurrence_id IS NOT NULL);
+CREATE INDEX ix_deliveries_link_hash ON deliveries USING btree (link_hash) WHERE (link_hash IS NOT NULL);
 
 CREATE INDEX ix_deliveries_open ON deliveries USING btree (queue, channel, next_try_at) WHERE (state = ANY (ARRAY['pending'::text, 'claimed'::text]));
 
@@ -1372,7 +1369,7 @@ CREATE INDEX ix_deliveries_settled ON deliveries USING btree (queue, settled_at)
 
 CREATE INDEX ix_deliveries_target ON deliveries USING btree (target) WHERE (user_id IS NULL);
 
-CREATE INDEX ix_deliveries_user_id ON deliveries USING btree (user_id);
+CREATE INDEX ix_deliveries_user_id ON deliveries USING btree (user_id, due_at);
 
 CREATE INDEX ix_dokter_created_at ON dokter USING btree (created_at, id);
 
@@ -1418,11 +1415,7 @@ CREATE INDEX ix_marks_user_id ON marks USING btree (user_id, post_id);
 
 CREATE INDEX ix_occurrences_due_at ON occurrences USING brin (due_at);
 
-CREATE INDEX ix_occurrences_link_hash ON occurrences USING btree (link_hash) WHERE (link_hash IS NOT NULL);
-
 CREATE INDEX ix_occurrences_open ON occurrences USING btree (due_at) WHERE (state = 'pending'::text);
-
-CREATE INDEX ix_occurrences_shared_links ON occurrences USING gin (shared_links) WHERE (shared_links IS NOT NULL);
 
 CREATE INDEX ix_occurrences_user_id ON occurrences USING btree (user_id, due_at, id);
 

@@ -5,7 +5,7 @@ The Flask app stores the handlers as its extension `inbound_handlers`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.notifications.delivery.receipts import FailedReceipt
@@ -19,3 +19,5 @@ class InboundHandlers:
     handlers: Mapping[InboundKind, InboundHandler]
     #: Functions to call for each message that the provider accepted and that failed later.
     failed_receipts: Sequence[FailedReceipt]
+    #: Functions to call with the ids of deliveries that have a new receipt.
+    changed_receipts: Sequence[Callable[[set[int]], None]]

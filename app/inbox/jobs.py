@@ -122,12 +122,17 @@ def delete_old() -> None:
 
 def _take_receipts() -> bool:
     with unit_of_work():
-        return receipts.take(_call_listeners) > 0
+        return receipts.take(_call_listeners, _call_followers) > 0
 
 
 def _call_listeners(delivery_id: int, code: str | None) -> None:
     for listener in _handlers().failed_receipts:
         listener(delivery_id, code)
+
+
+def _call_followers(delivery_ids: set[int]) -> None:
+    for follower in _handlers().changed_receipts:
+        follower(delivery_ids)
 
 
 def _handle_next(postponed: set[int]) -> bool:

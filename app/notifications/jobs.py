@@ -123,9 +123,8 @@ def take_back() -> None:
         if (is_taken_back := recall.cancel(ref)) is None:
             return
         with unit_of_work():
-            occurrences = recall.record(ref, is_taken_back=is_taken_back)
-            if occurrences:
-                delivery_drain.routing().on_recalled(occurrences)
+            if ids := recall.record(ref, is_taken_back=is_taken_back):
+                delivery_drain.routing().on_recalled(ids)
 
 
 def prune() -> None:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import NamedTuple, cast
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.database.personal import SECRET, Delete, Detach, Personal, Rows
@@ -78,7 +78,7 @@ class Delivery(Base, Created):
     __personal__ = Personal(
         of=("user_id",),
         phones=("target",),
-        export=Rows(without=("payload", "sealed", "claim_token", "last_error", "receipt_code")),
+        export=Rows(without=("payload", "sealed", "link_hash", "claim_token", "last_error", "receipt_code")),
         erase=Delete(),
     )
 
@@ -89,10 +89,7 @@ class Delivery(Base, Created):
     queue: Mapped[str] = mapped_column(comment="urgent or bulk: the RQ queue whose worker sends it")
     channel: Mapped[str]
     kind: Mapped[str] = mapped_column(comment="kind of message: password_reset, reminder, broadcast, ...")
-    user_id: Mapped[int | None] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"), index=True)
-    occurrence_id: Mapped[int | None] = mapped_column(
-        comment="the occurrence of a reminder. No foreign key: occurrences are kept much longer than deliveries"
-    )
+    user_id: Mapped[int | None] = mapped_column(sa.ForeignKey("users.id", ondelete="CASCADE"))
     target: Mapped[str | None] = mapped_column(
         comment="E.164 number or push subscription id; null: chosen when it is sent"
     )
@@ -102,6 +99,12 @@ class Delivery(Base, Created):
     sealed: Mapped[str | None] = mapped_column(
         comment="encrypted text that cannot be rendered again, such as a reset link; deleted with the final state",
         info=SECRET,
+    )
+    said: Mapped[list[int] | None] = mapped_column(
+        ARRAY(sa.BigInteger), comment="ids of the occurrences that the last call named, in the order of their numbers"
+    )
+    link_hash: Mapped[str | None] = mapped_column(
+        comment="SHA-256 of the token in its link or in its buttons", info=SECRET
     )
     due_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(comment="a delivery that is not sent by this time becomes missed")
@@ -148,7 +151,8 @@ class Delivery(Base, Created):
         sa.Index("ix_deliveries_created_at", "created_at"),
         # For queries of recently sent or failed deliveries.
         sa.Index("ix_deliveries_settled", "queue", "settled_at", postgresql_where=sa.text("settled_at IS NOT NULL")),
-        sa.Index("ix_deliveries_occurrence_id", "occurrence_id", postgresql_where=sa.text("occurrence_id IS NOT NULL")),
+        sa.Index("ix_deliveries_user_id", "user_id", "due_at"),
+        sa.Index("ix_deliveries_link_hash", "link_hash", postgresql_where=sa.text("link_hash IS NOT NULL")),
         # For receipts, which identify a message by the provider's reference.
         sa.Index("ix_deliveries_provider_ref", "provider_ref", postgresql_where=sa.text("provider_ref IS NOT NULL")),
     )

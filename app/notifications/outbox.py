@@ -38,7 +38,6 @@ class NewDelivery:
     expires_in: timedelta = timedelta(hours=1)
     due_at: datetime | None = None  # None: send at once
     user_id: int | None = None
-    occurrence_id: int | None = None
     target: str | None = None
     #: The subject, which the renderer reads from the payload.
     about: About | None = None
@@ -60,7 +59,7 @@ def send(*deliveries: NewDelivery) -> int:
     rows = [row for delivery in deliveries for row in _rows(delivery, delivery.due_at or now)]
     statement = insert(Delivery)
     new = statement.excluded
-    names = ("payload", "sealed", "user_id", "occurrence_id", "target", "due_at", "expires_at")
+    names = ("payload", "sealed", "user_id", "target", "due_at", "expires_at")
     result = db.session.execute(
         statement.on_conflict_do_update(
             index_elements=[Delivery.dedupe_key],
@@ -105,7 +104,7 @@ def _payload_of(about: About) -> dict[str, object]:
 
 def _rows(delivery: NewDelivery, due_at: datetime | None) -> Iterator[dict[str, object]]:
     assert due_at is not None  # noqa: S101  # for mypy: `send` has read the time
-    names = ("kind", "dedupe_key", "channel", "user_id", "occurrence_id", "target", "queue")
+    names = ("kind", "dedupe_key", "channel", "user_id", "target", "queue")
     row = {
         **{name: getattr(delivery, name) for name in names},
         "payload": {**delivery.payload, **(_payload_of(delivery.about) if delivery.about else {})},

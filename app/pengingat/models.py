@@ -13,10 +13,10 @@ from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 from sqlalchemy import orm
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.database.personal import SECRET, Delete, Personal, Rows
+from app.core.database.personal import Delete, Personal, Rows
 from app.core.database.session import Base, Created, Timestamps
 from app.core.lib import local_time
 from app.pengingat.timetable.schedule import Schedule
@@ -148,7 +148,7 @@ class Occurrence(Base, Created):
     """One due time of a reminder and its outcome. The row stays when the reminder is deleted."""
 
     __tablename__ = "occurrences"
-    __personal__ = Personal(of=("user_id",), export=Rows(without=("link_hash", "shared_links")), erase=Delete())
+    __personal__ = Personal(of=("user_id",), export=Rows(), erase=Delete())
 
     id: Mapped[int] = mapped_column(primary_key=True)
     reminder_id: Mapped[int | None] = mapped_column(sa.ForeignKey("reminders.id", ondelete="SET NULL"))
@@ -179,27 +179,12 @@ class Occurrence(Base, Created):
     stock_deducted: Mapped[float | None] = mapped_column(
         "taken", sa.Double, key="stock_deducted", comment="amount taken out of the stock for a dose that is done"
     )
-    link_hash: Mapped[str | None] = mapped_column(
-        comment="SHA-256 of the token in the link of its own message", info=SECRET
-    )
-    shared_links: Mapped[list[str] | None] = mapped_column(
-        ARRAY(sa.Text),
-        comment="SHA-256 of the tokens in the links of messages that list several occurrences",
-        info=SECRET,
-    )
 
     __table_args__ = (
         sa.UniqueConstraint("reminder_id", "due_at", "slot"),
         sa.Index("ix_occurrences_user_id", "user_id", "due_at", "id"),
         # Index for the job that marks missed occurrences. The job reads only unanswered rows.
         sa.Index("ix_occurrences_open", "due_at", postgresql_where=sa.text("state = 'pending'")),
-        sa.Index("ix_occurrences_link_hash", "link_hash", postgresql_where=sa.text("link_hash IS NOT NULL")),
-        sa.Index(
-            "ix_occurrences_shared_links",
-            "shared_links",
-            postgresql_using="gin",
-            postgresql_where=sa.text("shared_links IS NOT NULL"),
-        ),
         # BRIN, because rows are inserted roughly in the order of `due_at`.
         sa.Index("ix_occurrences_due_at", "due_at", postgresql_using="brin"),
     )

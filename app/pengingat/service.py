@@ -14,8 +14,6 @@ from app.core.lib import local_time
 from app.core.web.pagination import Listing, paginate
 from app.identity import consents, users
 from app.identity.consents import Purpose
-from app.notifications import outbox
-from app.notifications.models import Delivery
 from app.pengingat.ledger import answers, queries, rows, stock, upcoming
 from app.pengingat.ledger.queries import LockedReminders
 from app.pengingat.models import AnsweredVia, Pengingat, occurrences
@@ -92,12 +90,7 @@ def update(user_id: int, pengingat_id: int, changes: PengingatChanges, via: Answ
         pengingat.judul = changes["judul"]
         rows.rename(pengingat_id, changes["judul"], now)
     if is_replanned:
-        # Cancel only the messages of future occurrences. Messages that are already due are still sent.
-        coming = sa.select(occurrences.c.id).where(
-            occurrences.c.reminder_id == pengingat_id, occurrences.c.due_at > now
-        )
-        outbox.cancel(Delivery.occurrence_id.in_(coming))
-        _plan(pengingat, now)
+        upcoming.replan(pengingat, now)
     # If the client sends only `is_done`, this field answers the current occurrence. If the client sends other fields
     # too, it may have sent the whole record back. Then `is_done` is ignored unless its value has changed.
     is_marked = "is_done" in changes and (changes["is_done"] != was_done or changes.keys() == {"is_done"})
@@ -115,7 +108,6 @@ def update(user_id: int, pengingat_id: int, changes: PengingatChanges, via: Answ
 def delete(user_id: int, pengingat_id: int) -> None:
     users.lock_own(user_id)
     pengingat, _ = queries.lock_own(user_id, pengingat_id)
-    outbox.cancel(Delivery.user_id == user_id, outbox.is_about(upcoming.about(pengingat_id)))
     rows.void(occurrences.c.reminder_id == pengingat_id)
     db.session.delete(pengingat)
 
@@ -168,7 +160,6 @@ def _reschedule(pengingat: Pengingat, changes: PengingatChanges, now: datetime) 
     after = _schedule(pengingat, start)
     if before != after:
         _set_schedule(pengingat, after, start, now)
-        upcoming.follow_edit(pengingat, now)
     elif not pengingat.type.shows_next_time and start is not None:
         pengingat.first_at = start
     stock.follow(pengingat, now)

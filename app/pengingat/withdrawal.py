@@ -7,20 +7,18 @@ import sqlalchemy as sa
 from app.core.database import db_time
 from app.core.database.session import db
 from app.identity import users
-from app.notifications import outbox
 from app.notifications.models import Delivery
-from app.pengingat.ledger import rows, stock, upcoming
+from app.pengingat.ledger import bells, rows, stock, upcoming
 from app.pengingat.models import Occurrence, Pengingat
 from app.pengingat.timetable.schedule import NEVER
 
 #: Kinds of deliveries about reminders.
-KINDS = (upcoming.KIND, stock.KIND)
+KINDS = (bells.KIND, stock.KIND)
 
 
 def stop(user_id: int) -> None:
     """Stop all messages about a person's reminders, and keep the reminders. The caller has locked the person's row."""
     _locked(user_id)
-    outbox.cancel(Delivery.user_id == user_id, Delivery.kind.in_(KINDS))
     rows.void(Occurrence.user_id == user_id, Occurrence.due_at > db_time.now())
     stopped = sa.update(Pengingat).where(Pengingat.user_id == user_id).values(planned_until=NEVER)
     db.session.execute(stopped.execution_options(synchronize_session="evaluate"))
@@ -40,7 +38,6 @@ def resume(user_id: int) -> None:
 
 def delete_all(user_id: int) -> None:
     """Delete the person's reminders, their history and their deliveries. The caller has locked the person's row."""
-    outbox.cancel(Delivery.user_id == user_id, Delivery.kind.in_(KINDS))
     for table in (Pengingat, Occurrence):
         db.session.execute(sa.delete(table).where(table.user_id == user_id))
     db.session.execute(sa.delete(Delivery).where(Delivery.user_id == user_id, Delivery.kind.in_(KINDS)))

@@ -86,7 +86,6 @@ def _to_subscription(delivery: Claimed, subscription_id: int) -> outbox.NewDeliv
         due_at=delivery.due_at,
         expires_at=delivery.expires_at,
         user_id=delivery.user_id,
-        occurrence_id=delivery.occurrence_id,
         target=str(subscription_id),
         queue=delivery.queue,
     )
@@ -110,13 +109,13 @@ def send(delivery: Claimed) -> str | None:
         if delivery.kind not in HINTED_AT:
             raise UnwantedError(UNPROVEN)
         content = NEUTRAL
-    delivery.words = content
     left_s = int((delivery.expires_at - row.now).total_seconds())
     try:
         client = webpush.client()
     except webpush.NotConfiguredError:
         raise UndeliverableError("no VAPID keys") from None
     claims.begin(delivery)
+    delivery.words = content
     try:
         ref = client.send(
             webpush.Subscription(row.endpoint, row.p256dh, row.auth),

@@ -19,9 +19,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.core.database.session import db, unit_of_work
 from app.core.errors import Conflict
-from app.notifications.models import deliveries
 from app.pengingat import service
-from app.pengingat.ledger import answers
+from app.pengingat.ledger import answers, bells
 from app.pengingat.ledger.schemas import NewAnswer
 from app.pengingat.models import Occurrence, OccurrenceState
 from bench.chaos.outcome import Ledger
@@ -100,8 +99,8 @@ class People:
             rows = sa.select(Occurrence).where(Occurrence.reminder_id == medicine.id).order_by(Occurrence.due_at)
             row = db.session.scalars(rows.limit(1)).one()
             row.due_at = due
-            times = {"due_at": due, "next_try_at": due, "expires_at": due + timedelta(hours=1)}
-            db.session.execute(sa.update(deliveries).where(deliveries.c.occurrence_id == row.id).values(times))
+            db.session.flush()
+            bells.ring(bells.of_row(medicine, row), due)
             (habit,) = self.random.choices(list(HABITS), list(HABITS.values()))
             self.medicines[name] = Medicine(medicine.id, user_id, habit)
 

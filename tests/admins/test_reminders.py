@@ -31,7 +31,7 @@ def due(user_id: int, at: datetime, state: str, *channels: tuple[str, str | None
     for n, (delivery_state, receipt) in enumerate(channels):
         db.session.add(
             Delivery(kind="reminder", channel="messaging", queue="urgent", dedupe_key=f"{row.id}:{n}", due_at=at,
-                     next_try_at=at, expires_at=at, user_id=user_id, occurrence_id=row.id, state=delivery_state,
+                     next_try_at=at, expires_at=at, user_id=user_id, said=[row.id], state=delivery_state,
                      receipt=receipt)
         )  # fmt: skip
 

@@ -33,7 +33,6 @@ EDGES = (
     "notifications/delivery/claims.py",
     "notifications/delivery/messaging.py",
     "push/transport.py",
-    "pengingat/outgoing/presend_checks.py",
     "notifications/broadcasts/presend_checks.py",
     # Each page of recipients is one transaction, so that a worker can stop between two pages.
     "notifications/broadcasts/fan_out.py",

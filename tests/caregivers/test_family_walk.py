@@ -14,7 +14,7 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.identity.models import User
 from app.notifications import jobs
-from app.notifications.models import Delivery
+from app.pengingat.ledger import bells
 from app.pengingat.models import Occurrence, Pengingat
 from app.personal_data import jobs as personal_data
 from dev.simulators import Server
@@ -49,10 +49,10 @@ def fall_due(user_id: int) -> None:
             sa.update(Occurrence)
             .where(Occurrence.id == pending.scalar_subquery())
             .values(due_at=at, day=sa.func.date(sa.func.timezone("Asia/Jakarta", at)))
-            .returning(Occurrence.id)
+            .returning(Occurrence.due_at)
         )
-        values = {"due_at": at, "next_try_at": at, "expires_at": at + sa.text("interval '1 hour'")}
-        db.session.execute(sa.update(Delivery).where(Delivery.occurrence_id == row).values(**values))
+        if row is not None:  # a deleted person has no pending dose
+            bells.ring([bells.Bell(user_id, bells.BellKind.FIRST, row)], row)
 
 
 def texts(gateway: Server, number: str) -> list[str]:

@@ -127,8 +127,8 @@ def claimed(thread_id: int, user_id: int) -> Claimed:
     return Claimed(
         id=1, claim_token=uuid.uuid4(), unconfirmed_calls=0,
         dedupe_key="k", queue="bulk", channel="messaging", kind="broadcast",
-        user_id=user_id, occurrence_id=None, target=None,
-        payload=payload, sealed=None, due_at=now, expires_at=now, attempts=1,
+        user_id=user_id, target=None,
+        payload=payload, sealed=None, said=None, due_at=now, expires_at=now, attempts=1,
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -15,12 +16,27 @@ Sent = Callable[..., list[int]]
 
 
 def mark_sent(row: Occurrence, token: UUID, ref: str | None = None) -> None:
-    """Mark the message of this occurrence as sent at its due time. Messages with one token are one message."""
-    db.session.execute(
-        sa.update(Delivery)
-        .where(Delivery.occurrence_id == row.id, Delivery.channel == "messaging")
-        .values(state=DeliveryState.SENT, settled_at=row.due_at, claim_token=token, provider_ref=ref)
-    )
+    """Let a message to the owner say this occurrence at its due time. Occurrences with one token are one message."""
+    message = db.session.scalars(sa.select(Delivery).filter_by(claim_token=token)).one_or_none()
+    if message is None:
+        message = Delivery(
+            dedupe_key=f"test:{token}",
+            queue="urgent",
+            channel="messaging",
+            kind="reminder",
+            user_id=row.user_id,
+            payload={"bell": "first"},
+            due_at=row.due_at,
+            next_try_at=row.due_at,
+            expires_at=row.due_at + timedelta(hours=1),
+            state=DeliveryState.SENT,
+            settled_at=row.due_at,
+            claim_token=token,
+            provider_ref=ref,
+        )
+        db.session.add(message)
+    message.said = [*(message.said or ()), row.id]
+    db.session.flush()
 
 
 def read(occurrence_id: int) -> Occurrence:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
-from app.notifications.models import Delivery
 from app.pengingat.models import Occurrence
 from tests.caregivers.dependents import keep
 from tests.helpers.client import Client
 from tests.inbox.phones import Phone, age
+from tests.inbox.reminders import mark_sent
 
 
 @pytest.fixture
@@ -48,9 +49,7 @@ def remind(client: Client, minutes: int, name: str = "Metformin", patient_id: in
         row = db.session.scalars(
             sa.update(Occurrence).where(Occurrence.id == first).values(due_at=at).returning(Occurrence.id)
         ).one()
-        sent = {"state": "sent", "due_at": at, "settled_at": at, "claim_token": sa.func.gen_random_uuid()}
-        which = Delivery.occurrence_id == row, Delivery.channel == "messaging"
-        db.session.execute(sa.update(Delivery).where(*which).values(**sent, provider_ref=f"ref-{row}"))
+        mark_sent(db.session.get_one(Occurrence, row, populate_existing=True), uuid4(), f"ref-{row}")
     return row
 
 

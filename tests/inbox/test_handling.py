@@ -45,7 +45,7 @@ class Ear:
 @pytest.fixture
 def ear(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Ear:
     ear = Ear()
-    monkeypatch.setitem(real_app.extensions, "inbound_handlers", InboundHandlers({InboundKind.MESSAGE: ear}, ()))
+    monkeypatch.setitem(real_app.extensions, "inbound_handlers", InboundHandlers({InboundKind.MESSAGE: ear}, (), ()))
     return ear
 
 
@@ -158,7 +158,7 @@ def test_concurrent_workers_handle_each_row_once_in_order_per_sender(committed: 
 def test_a_repeated_failure_receipt_notifies_each_listener_once(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[int, str | None]] = []
     listeners = (lambda *call: told.append(call),) * 2
-    monkeypatch.setitem(app.extensions, "inbound_handlers", InboundHandlers({}, listeners))
+    monkeypatch.setitem(app.extensions, "inbound_handlers", InboundHandlers({}, listeners, ()))
     row = sent()
     for _ in range(2):
         came(kind=InboundKind.RECEIPT, text=None, ref=row.provider_ref, payload={"receipt": "failed", "code": "131026"})

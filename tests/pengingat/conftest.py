@@ -28,7 +28,7 @@ def moment(monkeypatch: pytest.MonkeyPatch) -> Time:
     monkeypatch.setattr(db_time, "now_sql", lambda: sa.literal(time.now))
     hold, read = queries.lock_own_many, links.read
     monkeypatch.setattr(queries, "lock_own_many", lambda *which: replace(hold(*which), now=time.now))
-    monkeypatch.setattr(links, "read", lambda *hashes: (read(*hashes)[0], time.now))
+    monkeypatch.setattr(links, "read", lambda by_link: (read(by_link)[0], time.now))
     return time
 
 

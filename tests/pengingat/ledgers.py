@@ -13,7 +13,8 @@ from app.core.lib import local_time
 from app.identity.models import RoleName
 from app.notifications.models import Delivery
 from app.pengingat import service
-from app.pengingat.models import Occurrence
+from app.pengingat.ledger import bells
+from app.pengingat.models import Occurrence, Pengingat
 from tests.helpers.factories import make_user
 from tests.notifications.deliveries import words_of
 
@@ -55,10 +56,25 @@ def texts() -> list[str]:
 
 
 def waiting(channel: str = "messaging", state: str = "pending") -> list[str]:
-    """Return the due times of outbox rows with this channel and state, as `dd HH:MM` in UTC."""
-    query = sa.select(Delivery.due_at).filter_by(channel=channel, state=state).order_by(Delivery.due_at)
-    rows = db.session.scalars(query.where(Delivery.due_at <= local_time.now() + SHOWN))
-    return [f"{due.astimezone(UTC):%d %H:%M}" for due in rows]
+    """Return the due times of outbox rows with this channel and state, as `dd HH:MM` in UTC.
+
+    Leave out pending bells that have nothing to say now.
+    """
+    query = sa.select(Delivery).filter_by(channel=channel, state=state).order_by(Delivery.due_at)
+    rows = db.session.scalars(query.where(Delivery.due_at <= local_time.now() + SHOWN)).all()
+    has_words = [row for row in rows if state != "pending" or row.kind != bells.KIND or _bell(row) in ringing()]
+    return [f"{row.due_at.astimezone(UTC):%d %H:%M}" for row in has_words]
+
+
+def ringing() -> set[bells.Bell]:
+    """Return the bells of all pending occurrences."""
+    query = sa.select(Occurrence, Pengingat).join(Pengingat, Pengingat.id == Occurrence.reminder_id)
+    found = db.session.execute(query.filter(Occurrence.state == "pending").execution_options(populate_existing=True))
+    return {bell for row, pengingat in found for bell in bells.of_row(pengingat, row)}
+
+
+def _bell(row: Delivery) -> bells.Bell:
+    return bells.Bell(row.user_id or 0, bells.BellKind(str(row.payload[bells.BELL])), row.due_at)
 
 
 def ledger(within: timedelta = SHOWN) -> list[str]:

@@ -18,9 +18,23 @@ ADDRESS = "https://sehat.example.org"
 
 
 def payloads(channel: str) -> Sequence[dict[str, object]]:
-    """Return the contents of all messages of a channel, including sent messages."""
-    rows = db.session.scalars(sa.select(Delivery).filter_by(channel=channel).order_by(Delivery.due_at))
-    return [words_of(row) for row in rows]
+    """Return what all bells of a channel say now. Record that they have said it, as a worker does."""
+    query = sa.select(Delivery).filter_by(channel=channel).order_by(Delivery.due_at)
+    return [say(row) for row in db.session.scalars(query).all()]
+
+
+def say(row: Delivery) -> dict[str, object]:
+    """Return what a bell says now, and record it. A fan-out gets a push to one browser for this."""
+    words = words_of(row)
+    if row.channel == "push_fan_out":
+        key = f"{row.dedupe_key}:1"
+        same = {name: getattr(row, name) for name in ("queue", "kind", "user_id", "payload", "due_at", "expires_at")}
+        push = db.session.scalars(sa.select(Delivery).filter_by(dedupe_key=key)).one_or_none()
+        row = push or Delivery(dedupe_key=key, channel="push", next_try_at=row.due_at, **same)
+        db.session.add(row)
+    row.said, row.link_hash = words.get("said"), words.get("link_hash")
+    db.session.flush()
+    return words
 
 
 def page(client: Client, token: str) -> TestResponse:

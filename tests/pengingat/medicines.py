@@ -9,10 +9,10 @@ import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
-from app.notifications.models import deliveries
+from app.notifications.models import Delivery
 from app.pengingat import service
-from app.pengingat.ledger import tokens
-from app.pengingat.models import Occurrence
+from app.pengingat.ledger import bells
+from app.pengingat.models import Occurrence, Pengingat
 
 
 def medicine(user_id: int, name: str, *, due_in_s: float = -5, title: str = "", **details: Any) -> int:
@@ -28,12 +28,13 @@ def medicine(user_id: int, name: str, *, due_in_s: float = -5, title: str = "", 
 
 
 def move(reminder_id: int, due_at: datetime) -> None:
-    """Change the due time of the first dose and of its messages."""
-    first = sa.select(sa.func.min(Occurrence.due_at)).where(Occurrence.reminder_id == reminder_id).scalar_subquery()
+    """Change the due time of the first dose, and its bells."""
     with unit_of_work():
-        which = Occurrence.reminder_id == reminder_id, Occurrence.due_at == first
-        row = db.session.scalars(sa.select(Occurrence).where(*which)).one()
-        row.due_at = due_at
-        row.link_hash = tokens.hash_of(tokens.link_token_of(tokens.push_token(row.user_id, due_at)))
-        times = {"due_at": due_at, "next_try_at": due_at, "expires_at": due_at + timedelta(hours=1)}
-        db.session.execute(sa.update(deliveries).where(deliveries.c.occurrence_id == row.id).values(times))
+        pengingat = db.session.get_one(Pengingat, reminder_id)
+        doses = sa.select(Occurrence).where(Occurrence.reminder_id == reminder_id).order_by(Occurrence.due_at)
+        row = db.session.scalars(doses.limit(1)).one()
+        gone = [bell.moment for bell in bells.of_row(pengingat, row)]
+        db.session.execute(sa.delete(Delivery).where(Delivery.user_id == row.user_id, Delivery.due_at.in_(gone)))
+        row.due_at = due_at.replace(microsecond=0)
+        db.session.flush()
+        bells.ring(bells.of_row(pengingat, row), row.due_at)

@@ -20,7 +20,7 @@ from app.notifications import jobs as outbox_jobs
 from app.notifications.models import Channel, Delivery
 from app.pengingat import jobs, service
 from app.pengingat.caregiving import alerts
-from app.pengingat.ledger import stock, upcoming
+from app.pengingat.ledger import bells, stock
 from app.push.transport import HINTED_AT
 from dev.simulators import Server
 from tests.helpers.factories import make_user
@@ -112,7 +112,7 @@ def test_a_queued_alert_omits_the_medicine_if_the_history_scope_is_lost(sim: Ser
 
 def test_hinted_at_is_the_set_of_reminder_stock_and_alert_kinds() -> None:
     # The module that defines `HINTED_AT` must not import the modules of reminders. So it repeats the kinds as strings.
-    assert {upcoming.KIND, stock.KIND, alerts.KIND} == HINTED_AT
+    assert {bells.KIND, stock.KIND, alerts.KIND} == HINTED_AT
 
 
 @pytest.mark.usefixtures("caregiver_id")

@@ -17,7 +17,6 @@ from app.notifications import jobs, outbox
 from app.notifications.delivery import messaging
 from app.notifications.models import Channel, Delivery, DeliveryState
 from app.pengingat.models import Occurrence, Pengingat
-from app.pengingat.outgoing import texts
 from dev.simulators import Server
 from tests.caregivers.dependents import keep
 from tests.helpers.client import Client, assert_error
@@ -59,9 +58,9 @@ class TestWords:
         assert budi.post("/pengingat/obat", obat).status_code == 201
         assert str(_first("messaging")["text"]).startswith("Halo Budi, waktunya")
 
-    def test_a_merged_message_names_the_dependent_in_the_first_line(self, ibu: int) -> None:
-        words = _first("messaging")
-        lines = str(texts.merge([words, words])["text"]).splitlines()
+    def test_a_list_names_the_dependent_in_the_first_line(self, budi: Client, ibu: int, obat: dict[str, Any]) -> None:
+        assert budi.post(f"/pengingat/obat?patient_id={ibu}", obat).status_code == 201
+        lines = str(_first("messaging")["text"]).splitlines()
         assert lines[0] == "Pengingat untuk Ibu Siti:"
         assert re.match(f"1. W{SENTENCE[1:]}", lines[1])
 

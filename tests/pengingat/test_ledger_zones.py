@@ -102,7 +102,5 @@ def test_ledger_and_deliveries_agree_with_the_schedule(
     for row in rows:
         assert (first or "0") <= row.day.isoformat() <= (last or "9")
         assert row.day == row.due_at.astimezone(pengingat.zone).date()
-        told = db.session.execute(sa.select(Delivery.channel, Delivery.due_at).filter_by(occurrence_id=row.id)).all()
-        assert sorted(told) == [("messaging", row.due_at), ("push_fan_out", row.due_at)]
-    sent_of = sa.select(sa.func.count()).where(Delivery.payload["about_id"].as_integer() == id_)
-    assert db.session.scalar(sent_of) == 2 * len(rows)
+        told = db.session.scalars(sa.select(Delivery.channel).filter_by(user_id=row.user_id, due_at=row.due_at))
+        assert sorted(told) == ["messaging", "push_fan_out"]

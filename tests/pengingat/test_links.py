@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from html import unescape
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
+from app.notifications.models import Delivery
 from app.pengingat import jobs
 from app.pengingat.models import Occurrence
 from tests.helpers.client import Client, assert_error
@@ -33,23 +32,19 @@ def test_messages_have_no_link_without_a_public_address(siti: Client, moment: Ti
 
 
 def test_link_tokens_are_stored_only_as_hashes(token: str) -> None:
-    hashes = db.session.scalars(sa.select(Occurrence.link_hash)).all()
-    assert len(set(hashes)) == 5
+    hashes = db.session.scalars(sa.select(Delivery.link_hash).filter_by(channel="messaging")).all()
     assert all(re.fullmatch("[0-9a-f]{64}", value or "") for value in hashes)
     assert token not in str(hashes)
 
 
-def test_reminders_of_a_person_due_at_the_same_minute_share_one_link(
+def test_reminders_of_a_person_due_at_the_same_moment_share_one_link(
     public: None, siti: Client, moment: Time, obat: dict[str, Any]
 ) -> None:
     for _ in range(2):
         siti.post("/pengingat/obat", obat)
-    links = {re.findall(r"/k/(.{22})", text)[0] for text in texts() if "19.00" in text}
-    assert len(links) == 2  # one web link for today's dose, and one for tomorrow's dose
     moment.move(hours=11, minutes=5)
-    (today,) = {link for link in links if page(siti, link).json is None and "Senin" in page(siti, link).text}
-    answer = siti.post(f"/konfirmasi/{today}", {"status": "done"})
-    assert answer.json["state"] == "done"
+    link = re.findall(r"/k/(.{22})", str(payloads("messaging")[0]["text"]))[0]
+    assert siti.post(f"/konfirmasi/{link}", {"status": "done"}).json["state"] == "done"
     assert ledger()[:2] == ["02 12:00 1 done", "02 12:00 1 done"]
 
 
@@ -179,6 +174,7 @@ def test_a_shared_link_asks_only_for_the_unanswered_reminder(
     moment.move(minutes=-10)
     other = siti.post("/pengingat/obat", obat).json["id"]
     moment.move(minutes=10)
+    payloads("messaging")
     siti.post(f"/pengingat/{other}/konfirmasi", {"status": "done"})
     moment.move(hours=1)
     jobs.miss_overdue()
@@ -195,19 +191,3 @@ def test_the_page_of_a_closed_dose_has_no_buttons_and_refuses_answers(token: str
     jobs.miss_overdue()
     assert said(client, token) == ("Waktu untuk menjawab pengingat ini sudah lewat.", [])
     assert tap(client, token, "done").status_code == 409
-
-
-def test_links_made_before_and_after_a_secret_key_change_both_work(
-    public: None, app: Flask, siti: Client, moment: Time, obat: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A link that was made before a change of the secret key still works."""
-    siti.post("/pengingat/obat", obat)
-    moment.move(hours=11, minutes=5)
-    before, push = (str(payloads(channel)[0]) for channel in ("messaging", "push_fan_out"))
-    monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], secret_key="lain" * 8))
-    after = str(payloads("messaging")[0])
-    links = [re.findall(rf"{ADDRESS}/k/([\w-]+)", text)[0] for text in (before, after)]
-    assert links[0] != links[1]
-    assert [page(siti, link).status_code for link in links] == [200, 200]
-    assert str(payloads("push_fan_out")[0]) != push
-    assert tap(siti, links[0], "done").status_code == 303

@@ -14,14 +14,14 @@ from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.notifications import jobs
-from app.notifications.delivery import claims, messaging
+from app.notifications.delivery import claims
 from app.notifications.delivery.message_format import AS_TEMPLATE
 from app.notifications.models import Channel, Delivery, DeliveryState
 from app.pengingat import service
-from app.pengingat.ledger import answers, upcoming
+from app.pengingat.ledger import answers, bells
 from app.pengingat.ledger.schemas import NewAnswer
 from app.pengingat.models import Occurrence
-from app.pengingat.outgoing import presend_checks, render
+from app.pengingat.outgoing import render
 from app.providers import messaging as provider
 from app.push import transport
 from app.push.models import PushSubscription
@@ -50,7 +50,7 @@ def siti_id(committed: Flask, gateway: Server) -> int:
 @pytest.fixture(autouse=True)
 def _by_day(monkeypatch: pytest.MonkeyPatch) -> None:
     """Allow repeated messages at night, so that the tests do not depend on the time of day."""
-    monkeypatch.setattr(upcoming, "is_night", lambda _: False)
+    monkeypatch.setattr(bells, "is_night", lambda _: False)
 
 
 def messages(*which: sa.ColumnElement[bool]) -> list[Delivery]:
@@ -58,7 +58,7 @@ def messages(*which: sa.ColumnElement[bool]) -> list[Delivery]:
     soon = Delivery.due_at < sa.func.now() + timedelta(hours=1)
     query = sa.select(Delivery).where(Delivery.channel == Channel.MESSAGING, soon, *which)
     db.session.expire_all()
-    return list(db.session.scalars(query.order_by(Delivery.id)))
+    return list(db.session.scalars(query.order_by(Delivery.due_at, Delivery.id)))
 
 
 def change(row: Delivery, **values: Any) -> None:
@@ -106,7 +106,7 @@ def test_a_push_is_sent_only_while_its_dose_is_pending_or_missed(siti_id: int, s
     told = ready(Channel.PUSH_FAN_OUT)
     transport.fan_out(told)
     with unit_of_work():
-        db.session.execute(sa.update(Occurrence).filter_by(id=told.occurrence_id).values(state=state))
+        db.session.execute(sa.update(Occurrence).filter_by(user_id=siti_id).values(state=state))
     push = claims.claim("urgent", Channel.PUSH)
     assert push is not None
     assert bool(render.render([push])) is leaves
@@ -122,7 +122,7 @@ def test_a_message_that_needs_a_template_is_sent_again_if_the_dose_is_open(siti_
 
 def test_the_repeat_is_cancelled_if_the_first_message_was_sent_late(siti_id: int, gateway: Server) -> None:
     """The first message is late, for example because the provider was down until the time of the repeat."""
-    medicine(siti_id, "Metformin", ingatkan_ulang_menit=30)
+    medicine(siti_id, "Metformin", due_in_s=-1800, ingatkan_ulang_menit=30)
     assert len(messages()) == 2
     jobs.drain("urgent")
     assert texts(gateway) == [FIRST]
@@ -144,47 +144,33 @@ def test_the_repeat_is_sent_if_the_first_message_was_on_time(siti_id: int, gatew
     "failed",
     [
         {"state": DeliveryState.FAILED},
+        {"state": DeliveryState.FAILED, "unconfirmed_calls": 2},
         {"state": DeliveryState.SENT, "receipt": "failed"},
-        {
-            "state": DeliveryState.PENDING,
-            "expires_at": sa.func.now(),
-            "next_try_at": sa.func.now() + timedelta(minutes=1),
-        },
+        {"state": DeliveryState.MISSED, "last_error": "taken back"},
+        {"state": DeliveryState.PENDING, "next_try_at": sa.func.now() + timedelta(minutes=5)},
     ],
-    ids=["refused", "not delivered", "too late"],
+    ids=["refused", "unknown twice", "not delivered", "taken back", "waiting"],
 )
-def test_the_repeat_is_sent_if_the_first_message_was_not_delivered(
+def test_the_repeat_is_cancelled_if_the_first_message_was_not_accepted(
     siti_id: int, gateway: Server, failed: dict[str, Any]
 ) -> None:
     medicine(siti_id, "Metformin", ingatkan_ulang_menit=10)
-    first, _ = messages()
-    change(first, **{"settled_at": sa.func.now(), **failed})
-    claimed = ready()
-    presend_checks.check(claimed)
-    messaging.send(claimed)
-    assert texts(gateway) == [AGAIN]
-
-
-def test_a_first_message_waiting_for_its_retry_replaces_the_repeat(siti_id: int, gateway: Server) -> None:
-    medicine(siti_id, "Metformin", ingatkan_ulang_menit=10)
-    first, _ = messages()
-    change(first, next_try_at=sa.func.now() + timedelta(minutes=5))
-    jobs.drain("urgent")
-    jobs.drain("urgent")
-    assert texts(gateway) == [FIRST]
-    assert [row.state for row in messages()] == [DeliveryState.SENT, DeliveryState.CANCELLED]
-
-
-def test_a_repeat_that_is_claimed_does_not_hurry_a_snooze(siti_id: int, gateway: Server) -> None:
-    """The person snoozes the dose after a worker has claimed the repeat and before it checks the first message."""
-    reminder_id = medicine(siti_id, "Metformin", ingatkan_ulang_menit=10)
-    first, _ = messages()
-    change(first, state=DeliveryState.SENT, settled_at=sa.func.now() - timedelta(minutes=30))
-    repeat = ready()
-    with unit_of_work():
-        answers.confirm(siti_id, reminder_id, NewAnswer("snooze", minutes=30))
-    presend_checks.check(repeat)
+    first, again = messages()
+    (dose,) = db.session.scalars(sa.select(Occurrence.id).where(Occurrence.due_at <= sa.func.now()))
+    change(first, said=[dose], settled_at=sa.func.now() - timedelta(minutes=9), **failed)
+    change(again, next_try_at=sa.func.now())
     jobs.drain("urgent")
     assert texts(gateway) == []
-    (snoozed,) = messages(Delivery.due_at > sa.func.now(), ~Delivery.payload.has_key("again"))
-    assert (snoozed.state, snoozed.next_try_at) == (DeliveryState.PENDING, snoozed.due_at)
+    assert messages()[1].state == DeliveryState.CANCELLED
+
+
+def test_a_snooze_silences_the_repeat(siti_id: int, gateway: Server) -> None:
+    reminder_id = medicine(siti_id, "Metformin", ingatkan_ulang_menit=10)
+    jobs.drain("urgent")
+    first, again = messages()
+    with unit_of_work():
+        answers.confirm(siti_id, reminder_id, NewAnswer("snooze", minutes=30))
+    change(first, settled_at=Delivery.settled_at - timedelta(minutes=9))
+    change(again, next_try_at=sa.func.now())
+    jobs.drain("urgent")
+    assert texts(gateway) == [FIRST]

@@ -26,7 +26,16 @@ SITI = Recipient("Siti Aminah")
 
 
 def said(tipe: str, details: dict[str, Any], slot: str = "0", zone: str = "Asia/Jakarta", to: Recipient = SITI) -> str:
-    return texts.message(reminder(tipe, details, zone), Due(SEVEN, SEVEN, slot), to)
+    return plain(reminder(tipe, details, zone), Due(SEVEN, SEVEN, slot), to)
+
+
+def plain(pengingat: Pengingat, due: Due, to: Recipient = SITI) -> str:
+    """Return the text of a message about one time, without the title."""
+    return f"{to.greeting}{texts.line(1, pengingat, due, to).plain}"
+
+
+def push_of(pengingat: Pengingat, due: Due, to: Recipient = SITI) -> dict[str, Any]:
+    return texts.push([texts.line(1, pengingat, due, to)], to, is_list=False)[0]
 
 
 METFORMIN = {
@@ -93,7 +102,7 @@ def test_the_petunjuk_is_shown_after_the_dose() -> None:
     details = {**METFORMIN, "petunjuk": "jangan  dengan\nsusu"}
     dose = "minum Metformin (1 tablet, setelah makan, jangan dengan susu) pukul 07.00 WIB."
     assert said("obat", details) == f"Halo Siti, waktunya {dose}"
-    assert texts.push(reminder("obat", details), Due(SEVEN, SEVEN, "0"), SITI)["body"] == f"Waktunya {dose}"
+    assert push_of(reminder("obat", details), Due(SEVEN, SEVEN, "0"), SITI)["body"] == f"Waktunya {dose}"
 
 
 @pytest.mark.parametrize("kept", [None, ""])
@@ -160,7 +169,7 @@ def test_line_breaks_in_user_text_are_replaced_by_spaces() -> None:
 
 def test_a_push_body_is_cut_to_the_maximum_length() -> None:
     details = {**METFORMIN, "nama_obat": "x" * 3000}
-    push = texts.push(reminder("obat", details), Due(SEVEN, SEVEN, "0"), SITI)
+    push = push_of(reminder("obat", details), Due(SEVEN, SEVEN, "0"), SITI)
     assert push["title"] == "Pengingat: Judul"
     assert push["body"].startswith("Waktunya minum")
     assert len(push["body"]) == texts.PUSH_CHARACTERS
@@ -241,8 +250,8 @@ WITH_LINKS = [
 @pytest.mark.parametrize(("tipe", "details", "slot", "expected"), WITH_LINKS)
 def test_links_in_details_are_broken_by_blanks(tipe: str, details: dict[str, Any], slot: str, expected: str) -> None:
     due = Due(SEVEN, SEVEN, slot)
-    assert expected in texts.message(reminder(tipe, details), due, SITI)
-    assert expected in texts.push(reminder(tipe, details), due, SITI)["body"]
+    assert expected in plain(reminder(tipe, details), due, SITI)
+    assert expected in push_of(reminder(tipe, details), due, SITI)["body"]
 
 
 @pytest.mark.usefixtures("app")
@@ -250,22 +259,30 @@ def test_links_in_titles_and_names_are_broken_by_blanks() -> None:
     pengingat = Pengingat(tipe="terapi", judul="Menang di judi.com", timezone="Asia/Jakarta", details={})
     due = Due(SEVEN, SEVEN, "0")
     sentence = "aktunya terapi Menang di judi. com pukul 07.00 WIB."
-    assert texts.push(pengingat, due, SITI) == {
+    assert push_of(pengingat, due, SITI) == {
         "title": "Pengingat: Menang di judi. com",
         "body": f"W{sentence}",
     }
-    assert texts.message(pengingat, due, Recipient("Siti.com")) == f"Halo com, w{sentence}"
+    assert plain(pengingat, due, Recipient("Siti.com")) == f"Halo com, w{sentence}"
     reader = Recipient("klaim.help", reader="Budi")
-    assert texts.message(pengingat, due, reader) == f"Pengingat untuk klaim. help: w{sentence}"
+    assert plain(pengingat, due, reader) == f"Pengingat untuk klaim. help: w{sentence}"
 
 
 # --- titles and grouped messages ------------------------------------------------------------------------------------
 
 
-def payload(judul: str, tipe: str = "obat", to: Recipient = SITI, **details: Any) -> dict[str, Any]:
+def line(number: int, judul: str, tipe: str = "obat", to: Recipient = SITI, **details: Any) -> texts.Line:
     pengingat = reminder(tipe, details or METFORMIN)
     pengingat.judul = judul
-    return texts.payload(pengingat, Due(SEVEN, SEVEN, "0"), to, "t" * 22)
+    return texts.line(number, pengingat, Due(SEVEN, SEVEN, "0"), to)
+
+
+def payload(judul: str, tipe: str = "obat", to: Recipient = SITI, **details: Any) -> dict[str, Any]:
+    return texts.message([line(1, judul, tipe, to, **details)], to, "t" * 22, is_list=False, is_short=False)[0]
+
+
+def listed(*lines: texts.Line, is_short: bool = False) -> str:
+    return str(texts.message(lines, SITI, "t" * 22, is_list=True, is_short=is_short)[0]["text"])
 
 
 DOSE = "waktunya minum Metformin (1 tablet, setelah makan) pukul 07.00 WIB."
@@ -295,13 +312,13 @@ def test_a_message_with_a_link_contains_the_title() -> None:
     "judul", ["Metformin", " METFORMIN ", "minum  metformin", "Obat Metformin pagi", "", "  ", "setelah makan"]
 )
 def test_a_title_that_says_nothing_new_is_left_out(judul: str) -> None:
-    assert payload(judul)["parts"]["sentence"] == DOSE
+    assert line(1, judul).news == ""
     assert payload(judul)["text"].startswith(f"Halo Siti, {DOSE}\n")
 
 
 @pytest.mark.usefixtures("links")
 def test_a_title_that_is_only_part_of_a_word_of_the_sentence_is_kept() -> None:
-    assert payload("Metfor")["parts"]["sentence"].endswith(" Pengingat: Metfor.")
+    assert line(1, "Metfor").news == " Pengingat: Metfor."
 
 
 @pytest.mark.usefixtures("links")
@@ -317,8 +334,7 @@ def test_links_in_the_title_of_a_message_with_a_link_are_broken() -> None:
 
 @pytest.mark.usefixtures("app")
 def test_a_joint_message_numbers_its_reminders_and_shows_their_titles() -> None:
-    joint = texts.merge([payload("Obat gula pagi"), payload("Makan pagi", "makan", sarapan={})])
-    assert joint["text"] == (
+    assert listed(line(1, "Obat gula pagi"), line(2, "Makan pagi", "makan", sarapan={})) == (
         "Halo Siti, ada 2 pengingat:\n"
         "1. Waktunya minum Metformin (1 tablet, setelah makan) pukul 07.00 WIB. Pengingat: Obat gula pagi.\n"
         "2. Waktunya makan pukul 07.00 WIB. Pengingat: Makan pagi."
@@ -327,9 +343,20 @@ def test_a_joint_message_numbers_its_reminders_and_shows_their_titles() -> None:
 
 @pytest.mark.usefixtures("links")
 def test_a_joint_message_has_one_link() -> None:
-    text = str(texts.merge([payload("Metformin"), payload("Metformin")])["text"])
+    text = listed(line(1, "Metformin"), line(2, "Metformin"))
     assert text.endswith(f"\nJawab semuanya di sini: https://sehat.example.org/k/{'t' * 22}")
     assert text.count("https://") == 1
+
+
+@pytest.mark.usefixtures("app")
+@pytest.mark.parametrize(
+    ("count", "is_short", "named"), [(10, False, 10), (12, False, 10), (12, True, 8), (2, True, 2)]
+)
+def test_a_list_names_what_fits_and_counts_the_rest(count: int, is_short: bool, named: int) -> None:
+    lines = listed(*(line(n, "Metformin") for n in range(1, count + 1)), is_short=is_short).splitlines()
+    assert lines[0] == f"Halo Siti, ada {count} pengingat:"
+    assert [each.partition(".")[0] for each in lines[1 : named + 1]] == [str(n) for n in range(1, named + 1)]
+    assert lines[named + 1 :] == ([f"Dan {count - named} lagi, lihat di aplikasi."] if count > named else [])
 
 
 # --- instructions for an answer -------------------------------------------------------------------------------------
@@ -347,7 +374,7 @@ def configure(app: Flask, monkeypatch: pytest.MonkeyPatch, **values: object) -> 
 def test_a_message_without_buttons_explains_how_to_answer(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     configure(app, monkeypatch, **FONNTE)
     assert payload("Metformin")["text"] == f"Halo Siti, {DOSE}\n{ANSWER_ONE}"
-    several = str(texts.merge([payload("Metformin"), payload("Metformin")])["text"])
+    several = listed(line(1, "Metformin"), line(2, "Metformin"))
     assert several.endswith(f"07.00 WIB.\n{ANSWER_SEVERAL}")
     assert ANSWER_ONE not in several
 
@@ -356,19 +383,19 @@ def test_a_message_without_buttons_explains_how_to_answer(app: Flask, monkeypatc
 def test_the_answer_instructions_are_before_the_link(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     configure(app, monkeypatch, **FONNTE)
     assert f"\n{ANSWER_ONE}\nJawab di sini: https://" in str(payload("Metformin")["text"])
-    several = str(texts.merge([payload("Metformin"), payload("Metformin")])["text"])
+    several = listed(line(1, "Metformin"), line(2, "Metformin"))
     assert f"\n{ANSWER_SEVERAL}\nJawab semuanya di sini: https://" in several
 
 
 def test_a_message_with_buttons_has_no_answer_instructions(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     configure(app, monkeypatch, **WHATSAPP)
     assert payload("Metformin")["text"] == f"Halo Siti, {DOSE}"
-    assert ANSWER_SEVERAL not in str(texts.merge([payload("Metformin"), payload("Metformin")])["text"])
+    assert ANSWER_SEVERAL not in listed(line(1, "Metformin"), line(2, "Metformin"))
 
 
 def test_a_text_that_is_too_long_for_buttons_says_how_to_answer_it(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     configure(app, monkeypatch, **WHATSAPP)
-    text = str(texts.merge([payload("Metformin")] * 20)["text"])
+    text = listed(*(line(n, "x" * 60) for n in range(1, 11)))
     assert text.endswith(ANSWER_SEVERAL)
 
 

@@ -10,7 +10,6 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.core.errors import AppError
 from app.identity.models import User
-from app.pengingat.ledger import tokens
 from app.pengingat.ledger.schemas import QuickAnswer
 from app.pengingat.one_tap import message_answers
 from tests.helpers.client import Client, assert_error
@@ -85,12 +84,16 @@ def test_a_caregivers_answer_is_refused_as_too_early(client: Client, siti_id: in
     assert ledger()[0] == "02 12:00 1 pending"
 
 
+def link_of() -> str:
+    parts: Any = payloads("messaging")[0]["parts"]
+    return str(parts["token"])
+
+
 @pytest.mark.parametrize("status", STATUSES)
 def test_an_answer_by_link_or_push_is_refused_as_too_early(
     public: None, client: Client, siti: Client, path: str, status: str
 ) -> None:
-    push = str(payloads("push_fan_out")[0]["token"])
-    link = tokens.link_token_of(push)
+    push, link = str(payloads("push_fan_out")[0]["token"]), link_of()
     before = (ledger(), waiting())
     for token in (push, link):
         assert_error(client.post(f"/konfirmasi/{token}", {"status": status}), 409, "too_early")
@@ -104,7 +107,7 @@ def test_an_answer_by_link_or_push_is_refused_as_too_early(
 def test_an_answer_by_message_before_the_reminder_is_refused_as_too_early(
     app: Flask, siti: Client, siti_id: int, path: str, status: str
 ) -> None:
-    link = tokens.link_token_of(str(payloads("push_fan_out")[0]["token"]))
+    link = link_of()
     before = (ledger(), waiting())
     with pytest.raises(AppError) as refused, unit_of_work():
         message_answers.answer_button(siti_id, link, QuickAnswer(status))

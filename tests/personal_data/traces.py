@@ -88,7 +88,7 @@ def _marked(table: sa.Table, column: sa.Column[Any]) -> object:
         case JSONB():
             return {"text": text}
         case ARRAY():
-            return [text]
+            return [text] if isinstance(column.type.item_type, sa.Text) else None
         case sa.Uuid():
             return uuid.uuid4()
         case sa.LargeBinary():

@@ -91,7 +91,7 @@ def test_each_delivery_state_has_a_status_and_an_own_reason_text(
     [("done", delivery_labels.ANSWERED), ("skipped", delivery_labels.ANSWERED), ("void", delivery_labels.CHANGED)],
 )
 def test_a_cancelled_reminder_has_a_reason(siti: Client, state: str, reason: str) -> None:
-    add(siti.user, kind="reminder", occurrence_id=occurrence(siti.user, state), state="cancelled")
+    add(siti.user, kind="reminder", payload={"bell": "first"}, said=[occurrence(siti.user, state)], state="cancelled")
     assert only(siti)["channels"][0]["reason"] == reason
 
 
@@ -132,7 +132,8 @@ def test_quiet_hours_are_the_reason_for_overdue_messages_except_reminders(siti: 
         add(
             siti.user,
             kind="reminder",
-            occurrence_id=occurrence(siti.user, tipe=tipe),
+            payload={"bell": "first"},
+            said=[occurrence(siti.user, tipe=tipe)],
             due_at=now - timedelta(minutes=minute),
         )
     add(siti.user, due_at=now + timedelta(minutes=5))
@@ -154,9 +155,9 @@ def test_the_number_of_statements_does_not_grow_with_the_list(siti: Client, stat
         add(
             siti.user,
             due_at=NOW + timedelta(minutes=minute),
-            occurrence_id=occurrence(siti.user) if minute == 1 else None,
+            **({"payload": {"bell": "first"}, "said": [occurrence(siti.user)]} if minute == 29 else {}),
         )
-    with statements.at_most(5):  # one statement each for the session, page, count, settings and time
+    with statements.at_most(6):  # one statement each for the session, page, count, settings, time and occurrences
         siti.get("/pengiriman?per_page=10")
 
 

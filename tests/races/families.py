@@ -122,13 +122,13 @@ def sent_dose(scene: Scene, caregiver: Person, dependent: Person) -> tuple[int, 
     id_, token = scene.new(manage(caregiver, dependent)), f"{scene.number():022d}"
     fall_due(scene, id_)
     due = "reminder_id = :id AND due_at <= now()"
-    scene.change(f"UPDATE occurrences SET link_hash = :hash WHERE {due}", id=id_, hash=hash_of(token))
     scene.change(
-        f"""UPDATE deliveries SET state = 'sent', due_at = o.due_at, settled_at = o.due_at,
-            claim_token = gen_random_uuid()
-        FROM (SELECT id, due_at FROM occurrences WHERE {due}) AS o
-        WHERE occurrence_id = o.id AND channel = 'messaging'""",
+        f"""UPDATE deliveries SET state = 'sent', settled_at = o.due_at, claim_token = gen_random_uuid(),
+            said = ARRAY[o.id], link_hash = :hash
+        FROM (SELECT id, user_id, due_at FROM occurrences WHERE {due}) AS o
+        WHERE deliveries.user_id = o.user_id AND deliveries.due_at = o.due_at AND channel = 'messaging'""",
         id=id_,
+        hash=hash_of(token),
     )
     return id_, token
 

@@ -21,7 +21,6 @@ from app.forum.service import erasure as forum
 from app.identity import erasure, sessions
 from app.identity import jobs as identity_jobs
 from app.identity.models import LoginSession, User
-from app.notifications import jobs as outbox_jobs
 from app.notifications.delivery import claims
 from app.notifications.models import Channel, Delivery
 from app.pengingat import jobs
@@ -145,37 +144,6 @@ def test_an_answer_holds_no_lock_while_it_waits_for_a_deletion(scene: Scene) -> 
         deletion.rollback()
         assert answering.result() is None
     assert scene.sql("SELECT max(snoozes) FROM occurrences WHERE reminder_id = :id", id=id_) == 1
-
-
-def test_an_answer_cancels_a_push_that_was_added_concurrently(scene: Scene) -> None:
-    """A job adds a push while the answer waits for the person's row. The answer must cancel this push too."""
-    person = scene.person()
-    scene.send(subscribe(person, browser(scene)))
-    id_ = scene.new(remind(person))
-    fall_due(scene, id_)
-    # Change the reminder's start to yesterday, as for an older reminder.
-    scene.change("UPDATE reminders SET active_from = now() - interval '1 day' WHERE id = :id", id=id_)
-    scene.change("UPDATE deliveries SET next_try_at = now() WHERE channel = 'push_fan_out'")
-    delivery = claims.claim("urgent", Channel.PUSH_FAN_OUT)
-    assert delivery is not None
-
-    def answer() -> None:
-        with unit_of_work():
-            answers.confirm(person.id, id_, NewAnswer("done"))
-
-    with db.engine.connect() as connection, connection.begin() as checking_a_password:
-        connection.execute(sa.select(User.id).where(User.id == person.id).with_for_update(key_share=True))
-        with running(scene.app, answer) as answering:
-            assert not answering.done()
-            transport.fan_out(delivery)
-            checking_a_password.commit()
-            assert answering.result() is None
-    scene.change("UPDATE deliveries SET next_try_at = now() WHERE channel = 'push'")
-    outbox_jobs.drain("urgent")
-    pushes = sa.select(Delivery.state).where(
-        Delivery.channel == Channel.PUSH, Delivery.occurrence_id == delivery.occurrence_id
-    )
-    assert db.session.scalars(pushes).all() == ["cancelled"]
 
 
 def test_two_concurrent_subscriptions_cannot_exceed_the_limit(scene: Scene) -> None:

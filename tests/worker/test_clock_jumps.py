@@ -15,6 +15,7 @@ from app.core.database.session import db, unit_of_work
 from app.identity.models import User
 from app.notifications.models import DeliveryState, deliveries
 from app.pengingat import service
+from app.pengingat.ledger import bells
 from app.pengingat.models import Occurrence
 from dev.simulators import Server
 from dev.stack.waiting import wait_until
@@ -55,7 +56,7 @@ def remind(user: User, title: str, due: datetime) -> None:
 
 def states() -> dict[str, set[str]]:
     db.session.rollback()
-    told = sa.select(Occurrence.judul, deliveries.c.state).join(Occurrence, Occurrence.id == deliveries.c.occurrence_id)
+    told = sa.select(Occurrence.judul, deliveries.c.state).join(Occurrence, bells.rang_for())
     rows = db.session.execute(told).all()
     return {word: {state for title, state in rows if word in title} for word in ("satu", "dua", "nanti")}
 

@@ -11,7 +11,8 @@ from app.core.lib import local_time
 from app.core.lib.local_time import midnight, today
 from app.identity.models import RoleName, User
 from app.identity.users import has_role
-from app.notifications.models import DeliveryState, Receipt, deliveries
+from app.notifications.models import OPEN, deliveries
+from app.pengingat.ledger import bells
 from app.pengingat.models import OccurrenceState, occurrences
 
 
@@ -26,17 +27,15 @@ def get_today() -> dict[str, object]:
 
 
 def _counts(since: datetime, now: datetime) -> sa.Select[int, int, int, int]:
-    rows, sent = occurrences.c, deliveries.c.state == DeliveryState.SENT
+    rows, of = occurrences.c, deliveries.c
     each = (
         sa.select(
             rows.state,
-            sa.func.bool_or(sa.and_(sent, deliveries.c.receipt.is_distinct_from(Receipt.FAILED))).label("sent"),
-            sa.func.bool_or(deliveries.c.state.in_((DeliveryState.PENDING, DeliveryState.CLAIMED))).label("waiting"),
-            sa.func.bool_or(sa.or_(sent, deliveries.c.state.in_((DeliveryState.FAILED, DeliveryState.MISSED)))).label(
-                "failed"
-            ),
+            sa.func.bool_or(bells.is_accepted()).label("sent"),
+            sa.func.bool_or(of.state.in_(OPEN)).label("waiting"),
+            sa.func.bool_or(bells.is_failed(sa.literal(now))).label("failed"),
         )
-        .outerjoin(deliveries, deliveries.c.occurrence_id == rows.id)
+        .outerjoin(deliveries, bells.rang_for())
         .where(rows.due_at.between(since, now), rows.state != OccurrenceState.VOID)
         .group_by(rows.id, rows.state)
         .subquery("each")

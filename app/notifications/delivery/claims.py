@@ -6,11 +6,12 @@ A claim has a lease (a time limit). If the worker dies, the lease ends, and the 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.core.database import db_time
 from app.core.database.session import db, unit_of_work
@@ -44,10 +45,11 @@ class Claimed:
     channel: str
     kind: str
     user_id: int | None
-    occurrence_id: int | None
     target: str | None
     payload: Mapping[str, object]
     sealed: str | None
+    #: Ids of the occurrences that the last call named.
+    said: Sequence[int] | None
     due_at: datetime
     expires_at: datetime
     attempts: int
@@ -137,6 +139,8 @@ _begin = (
     .where(*of_claim, _rows.state == DeliveryState.CLAIMED, _rows.expires_at > _now)
     .values(
         unconfirmed_calls=_rows.unconfirmed_calls + 1,
+        said=sa.bindparam("says", type_=ARRAY(sa.BigInteger)),
+        link_hash=sa.bindparam("by_link", type_=sa.Text),
         # Extend the lease only if little time is left. An update of `next_try_at` is costly, as it is indexed.
         next_try_at=sa.case(
             (_rows.next_try_at < _now + seconds(CALL_S), _now + seconds(LEASE_S)), else_=_rows.next_try_at
@@ -165,13 +169,21 @@ def claim(queue: str, channel: str) -> Claimed | None:
 
 
 def begin(delivery: Claimed) -> None:
-    """Record that the call to the provider starts now. Extend the lease if it is short.
+    """Record that the call to the provider starts now, and what it says. Extend the lease if it is short.
 
     From now until an outcome is recorded, the outcome counts as unknown. A worker that dies in this time may have sent
     the delivery. Raise `ClaimLostError` if the delivery was cancelled or put back since the claim.
     """
     with unit_of_work():
-        unconfirmed_calls = db.session.scalar(_begin, {"of_id": delivery.id, "token": delivery.claim_token})
+        unconfirmed_calls = db.session.scalar(
+            _begin,
+            {
+                "of_id": delivery.id,
+                "token": delivery.claim_token,
+                "says": delivery.words.get("said"),
+                "by_link": delivery.words.get("link_hash"),
+            },
+        )
     if unconfirmed_calls is None:
         raise ClaimLostError
     delivery.call_started, delivery.unconfirmed_calls = True, unconfirmed_calls

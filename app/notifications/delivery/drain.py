@@ -48,8 +48,7 @@ class Routing:
     checks: Mapping[str, Callable[[Claimed], None]]
     #: For each queue, the function that returns whether the next row of a channel may be claimed.
     throttles: Mapping[str, Callable[[Channel], bool]]
-    #: Function that is called after messages were taken back from the provider, see `recall`. The function gets the
-    #: occurrence ids of these messages. An occurrence is one due time of a reminder.
+    #: Function that is called with the ids of deliveries that were taken back from the provider, see `recall`.
     on_recalled: Callable[[Sequence[int]], object]
 
 

@@ -78,16 +78,13 @@ def cancel(ref: str) -> bool | None:
 
 
 def record(ref: str, *, is_taken_back: bool) -> list[int]:
-    """Record in the deliveries of this message whether the message was taken back.
-
-    If it was taken back, return the ids of its occurrences (due times of reminders).
-    """
+    """Record in the deliveries of this message whether it was taken back. If so, return the ids of the deliveries."""
     values = {"state": DeliveryState.MISSED, "last_error": TAKEN_BACK} if is_taken_back else {"last_error": TOO_LATE}
     statement = (
         sa.update(deliveries)
         .where(_rows.provider_ref == ref, _rows.state == DeliveryState.SENT)
         .values(values)
-        .returning(_rows.occurrence_id)
+        .returning(_rows.id)
     )
-    occurrences = list(db.session.scalars(statement))
-    return [each for each in occurrences if each is not None] if is_taken_back else []
+    ids = list(db.session.scalars(statement))
+    return ids if is_taken_back else []

@@ -82,8 +82,10 @@ _ref_of_state = (
 )
 
 
-def take(on_failed: FailedReceipt) -> int:
+def take(on_failed: FailedReceipt, on_changed: Callable[[set[int]], None]) -> int:
     """Handle up to `BATCH` open receipts. Return their number, or 0 while another job handles receipts.
+
+    `on_changed` gets the ids of all deliveries with a new receipt.
 
     One job at a time locks the deliveries, so two jobs cannot wait for each other.
     """
@@ -104,6 +106,7 @@ def take(on_failed: FailedReceipt) -> int:
                 failed[delivery_id] = payload.get("code")
     if changed:
         numbers.record_received(changed)
+        on_changed(changed)
     for delivery_id, code in failed.items():
         on_failed(delivery_id, code)
     for outcome, is_it in ((APPLIED, _events.id.in_(applied)), (IGNORED, _events.id.not_in(applied))):

@@ -90,7 +90,8 @@ def _words(delivery: Claimed) -> Words | None:
     scopes, patient, now = row
     if lines := _lines(delivery):
         words = alert_texts.words(lines, patient, now, named=Scope.HISTORY in scopes)
-        return rendering.notice(delivery, **words)
+        named = [line.occurrence.id for line in lines[: alert_texts.MAX_LINES]]
+        return {**rendering.notice(delivery, **words), "said": named}
     return None
 
 

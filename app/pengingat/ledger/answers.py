@@ -13,9 +13,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.core.errors import Conflict, NotFound, ValidationFailed
-from app.notifications import outbox
-from app.notifications.models import Delivery
-from app.pengingat.ledger import alerts, queries, rows, stock, upcoming
+from app.pengingat.ledger import alerts, bells, queries, rows, stock, upcoming
 from app.pengingat.ledger.queries import LockedReminders
 from app.pengingat.ledger.schemas import SNOOZE, UNDO, NewAnswer, QuickAnswer
 from app.pengingat.models import AnsweredVia, Occurrence, OccurrenceState, Pengingat, occurrences
@@ -161,6 +159,8 @@ def _answer(
     if not changed and not same:
         raise refusals[0] if refusals else AlreadyClosed
     _save(held, changed)
+    if data.status == SNOOZE:
+        bells.ring((bell for row in changed for bell in bells.of_row(held.of(row), row)), held.now)
     return [*changed, *same]
 
 
@@ -228,19 +228,9 @@ def _restart(pengingat: Pengingat, now: datetime) -> None:
 
 
 def _save(held: LockedReminders, changed: Sequence[Occurrence]) -> None:
-    """Write the changed rows, and tell caregivers. Cancel their queued messages, and queue those that are still due."""
+    """Write the changed rows, and tell caregivers."""
     states = {row.id: sa.inspect(row).attrs.state.history.deleted for row in changed}
     db.session.flush()
-    outbox.cancel(Delivery.occurrence_id.in_([row.id for row in changed]))
-    drafts = [
-        draft
-        for row in changed
-        if _is_open(row)
-        for draft in upcoming.deliveries(held.of(row), upcoming.due_of(row), row)
-        if (draft.expires_at and draft.expires_at > held.now)
-        and not ("again" in draft.payload and row.due_at <= held.now == row.undone_at)
-    ]
-    outbox.send(*drafts)
     done = [row.id for row in changed if row.state == OccurrenceState.DONE]
     if late := [id_ for id_ in done if OccurrenceState.MISSED in states[id_]]:
         alerts.add_late(late, held.now)
@@ -261,9 +251,7 @@ def mark(held: LockedReminders, pengingat: Pengingat, *, is_done: bool, via: Ans
         _save(held, news)
         if not pengingat.schedule.repeats:
             pengingat.is_finished = True
-            rest = occurrences.c.reminder_id == pengingat.id, occurrences.c.state == OccurrenceState.PENDING
-            outbox.cancel(Delivery.occurrence_id.in_(sa.select(occurrences.c.id).where(*rest)))
-            rows.void(*rest)
+            rows.void(occurrences.c.reminder_id == pengingat.id)
         return
     _reopen(held, [row for row in present if row.state == OccurrenceState.DONE])
     if pengingat.is_finished:

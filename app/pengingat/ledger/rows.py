@@ -51,11 +51,10 @@ class NewOccurrence:
     due_at: datetime
     day: date
     timezone: str
-    link_hash: str | None = None
 
 
 def record(entries: Sequence[NewOccurrence]) -> list[Occurrence]:
-    """Insert occurrences, and return their rows. If a row exists, update its title, type, day, zone and link.
+    """Insert occurrences, and return their rows. If a row exists, update its title, type, day and zone.
 
     A cancelled row (`void`) becomes pending again, without its snoozes. Other rows keep their state.
     """
@@ -66,7 +65,7 @@ def record(entries: Sequence[NewOccurrence]) -> list[Occurrence]:
     upsert = statement.on_conflict_do_update(
         index_elements=[_rows.reminder_id, _rows.due_at, _rows.slot],
         set_={
-            **{name: new[name] for name in ("tipe", "judul", "day", "timezone", "link_hash")},
+            **{name: new[name] for name in ("tipe", "judul", "day", "timezone")},
             "state": sa.case((is_void, OccurrenceState.PENDING), else_=_rows.state),
             "snoozed_until": sa.case((is_void, None), else_=_rows.snoozed_until),
             "snoozes": sa.case((is_void, 0), else_=_rows.snoozes),

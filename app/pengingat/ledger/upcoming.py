@@ -1,34 +1,22 @@
-"""Planning of future occurrences: insert the occurrences into the ledger, and their messages into the outbox.
+"""Planning of future occurrences: insert the occurrences into the ledger, and their bells into the outbox.
 
 An occurrence is one due time of a reminder. The ledger is the table `occurrences`. The caller commits the transaction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from app.core.database.session import db
-from app.notifications import outbox
-from app.notifications.models import About, Channel
-from app.pengingat.ledger import rows, tokens
-from app.pengingat.models import LATE, Occurrence, OccurrenceState, Pengingat
+from app.pengingat.ledger import bells, rows
+from app.pengingat.models import Occurrence, OccurrenceState, Pengingat
 from app.pengingat.timetable.schedule import DAY, NEVER, Due
 from app.pengingat.types.registry import TYPES
 
 #: Time ahead for which occurrences are planned.
 HORIZON = timedelta(hours=60)
-
-#: Suffix of the dedupe key of a repeated message.
-AGAIN = ":again"
-
-KIND = "reminder"
-
-
-def about(pengingat_id: int) -> About:
-    """Return the key by which the outbox finds all messages of a reminder, including its stock notices."""
-    return About("reminder", pengingat_id)
 
 
 @dataclass(frozen=True)
@@ -40,30 +28,26 @@ class Extension:
 
 
 def plan(extensions: Sequence[Extension], now: datetime) -> None:
-    """Insert the occurrences of the next 60 hours into the ledger, and their messages into the outbox.
+    """Insert the occurrences of the next 60 hours into the ledger, and their bells into the outbox.
 
-    Answered occurrences get no message. The caller must lock the reminders first, so that nobody changes them at the
-    same time.
+    The caller must lock the reminders first, so that nobody changes them at the same time.
     """
-    planned = {
-        (extension.pengingat.id, due.at, due.slot): (extension, due)
+    planned = [
+        entry(extension.pengingat, due)
         for extension in extensions
         for due in _dues(extension.pengingat, extension.after, now)
-    }
-    recorded = rows.record([entry(extension.pengingat, due) for extension, due in planned.values()])
-    drafts: list[outbox.NewDelivery] = []
-    for row in recorded:
-        if row.state == OccurrenceState.PENDING and row.reminder_id is not None:
-            extension, due = planned[row.reminder_id, row.due_at, row.slot]
-            drafts += deliveries(extension.pengingat, due, row)
-    outbox.send(*drafts)
+    ]
+    reminders = {extension.pengingat.id: extension.pengingat for extension in extensions}
+    open_rows = [row for row in rows.record(planned) if row.state == OccurrenceState.PENDING]
+    bells.ring((bell for row in open_rows for bell in bells.of_row(reminders[row.reminder_id or 0], row)), now)
 
 
-def follow_edit(pengingat: Pengingat, now: datetime) -> None:
-    """Void the coming times that the changed schedule lacks. Give rows of unchanged times the slots of the schedule.
+def replan(pengingat: Pengingat, now: datetime) -> None:
+    """Follow an edit: void the coming times that the schedule lacks, and write those that it has in addition.
 
-    The slot of a dose or a session is only its place in a list. Without this, a due dose would get the amount of
-    another dose, and a dose that was taken early would get a second row.
+    The slot of a dose or a session is only its place in a list. So a row of an unchanged time gets the slot of the
+    schedule. Without this, a due dose would get the amount of another dose, and a dose that was taken early would get a
+    second row. What is due now stays, and may get another second message.
     """
     since = now - DAY
     found = rows.lock_since(pengingat.id, since)
@@ -81,6 +65,9 @@ def follow_edit(pengingat: Pengingat, now: datetime) -> None:
         if row.due_at > now and row.state == OccurrenceState.PENDING:
             row.state = OccurrenceState.VOID
     db.session.flush()
+    plan([Extension(pengingat, now)], now)
+    due = [row for row in found if row.due_at <= now and row.state == OccurrenceState.PENDING]
+    bells.ring((bell for row in due for bell in bells.of_row(pengingat, row) if bell.moment > now), now)
 
 
 def _dues(pengingat: Pengingat, after: datetime, now: datetime) -> list[Due]:
@@ -100,58 +87,9 @@ def entry(pengingat: Pengingat, due: Due) -> rows.NewOccurrence:
         due_at=due.at,
         day=due.at.astimezone(pengingat.zone).date(),
         timezone=pengingat.timezone,
-        link_hash=tokens.hash_of(tokens.link_token_of(tokens.push_token(pengingat.user_id, due.at))),
     )
 
 
 def due_of(row: Occurrence) -> Due:
     """Convert a row to a `Due`. For a notice before an appointment, `Due.occurrence` is the time of the appointment."""
     return Due(row.due_at, row.due_at + TYPES[row.tipe].lead(row.slot), row.slot)
-
-
-def deliveries(pengingat: Pengingat, due: Due, row: Occurrence) -> Iterator[outbox.NewDelivery]:
-    """Yield the messages of an occurrence, and the repeats of these messages.
-
-    The first messages are due at the due time of the occurrence, or at the end of its snooze.
-    """
-    at = row.snoozed_until or due.at
-    part = f":snooze{row.snoozes}" if row.snoozed_until else ""
-    yield from _told(pengingat, due, row.id, at, part)
-    if again := _again_at(pengingat, due, at):
-        yield from _told(pengingat, due, row.id, again, f"{part}{AGAIN}")
-
-
-def _told(pengingat: Pengingat, due: Due, occurrence_id: int, at: datetime, part: str) -> Iterator[outbox.NewDelivery]:
-    for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT):
-        yield outbox.NewDelivery(
-            kind=KIND,
-            channel=channel,
-            dedupe_key=f"pengingat:{pengingat.id}:{due.occurrence:%Y%m%dT%H%M%SZ}:{due.slot}{part}:{channel}",
-            payload={"tipe": pengingat.tipe, **({"again": True} if part.endswith(AGAIN) else {})},
-            due_at=at,
-            expires_at=at + LATE,
-            user_id=pengingat.user_id,
-            occurrence_id=occurrence_id,
-            about=about(pengingat.id),
-        )
-
-
-def _again_at(pengingat: Pengingat, due: Due, at: datetime) -> datetime | None:
-    """Return when the message of an unanswered dose is repeated, or None if it is not repeated.
-
-    The person sets the delay. A message is not repeated after the next dose. It is repeated at night only if the dose
-    itself is at night.
-    """
-    after = pengingat.type.again_after(pengingat.details)
-    if after is None:
-        return None
-    again, zone = at + after, pengingat.zone
-    if is_night(again.astimezone(zone)) and not is_night(due.at.astimezone(zone)):
-        return None
-    following = pengingat.schedule.next_occurrence(due.at)
-    return again if following is None or again < following else None
-
-
-def is_night(local: datetime) -> bool:
-    """Return whether a local time is between 22.00 and 05.00."""
-    return local.hour >= 22 or local.hour < 5

@@ -23,7 +23,7 @@ from app.core.lib.local_time import JAKARTA
 from app.identity import dependents
 from app.identity.models import User
 from app.notifications.models import Channel, DeliveryState, Receipt, deliveries
-from app.pengingat.ledger import answers, rows
+from app.pengingat.ledger import answers, bells, rows
 from app.pengingat.ledger.schemas import QuickAnswer
 from app.pengingat.models import AnsweredVia, Occurrence, OccurrenceState, Pengingat
 from app.pengingat.one_tap import links
@@ -50,13 +50,14 @@ _whom = sa.case((_person.id != _of_user, _person.nama_ktp), else_="")
 #: Query of the times in the messages to the person's present number, newest message first. A message counts as sent if
 #: its outcome is unknown, because the person may have received it.
 _read = (
-    sa.select(Occurrence, Pengingat.details, _whom, _of.provider_ref, _of.user_id, _of.due_at)
-    .join_from(Occurrence, deliveries, _of.occurrence_id == Occurrence.id)
+    sa.select(Occurrence, Pengingat.details, _whom, _of.provider_ref, _of.id)
+    .join_from(Occurrence, deliveries, Occurrence.id == sa.any_(_of.said))
     .join(_person, _person.id == _of.user_id)
     .join(User, User.id == _of_user)
     .outerjoin(Pengingat, Pengingat.id == Occurrence.reminder_id)
     .where(
         _is_theirs,
+        _of.kind == bells.KIND,
         _of.channel == Channel.MESSAGING,
         sa.or_(_of.state == DeliveryState.SENT, _of.unconfirmed_calls > 0),
         _of.receipt.is_distinct_from(Receipt.FAILED.value),
@@ -64,7 +65,7 @@ _read = (
         _of.due_at < sa.bindparam("until", type_=sa.DateTime(timezone=True)),
         sa.or_(User.phone_changed_at.is_(None), User.phone_changed_at <= _sent_at),
     )
-    .order_by(_of.due_at.desc(), _of.user_id, _of.id)
+    .order_by(_of.due_at.desc(), _of.id, sa.func.array_position(_of.said, Occurrence.id))
     .limit(LATEST)
     .options(rows.WITH_NEXT)
     .execution_options(populate_existing=True)
@@ -229,8 +230,8 @@ def _last_answer(
 
 def _was_reminder(user_id: int, ref: str) -> bool:
     """Return whether the message with this provider id was a reminder to this person, whatever its age."""
-    found = sa.select(_of.occurrence_id).join(_person, _person.id == _of.user_id)
-    which = found.where(_of.provider_ref == ref, _of.occurrence_id.is_not(None), _is_theirs).limit(1)
+    found = sa.select(_of.id).join(_person, _person.id == _of.user_id)
+    which = found.where(_of.provider_ref == ref, _of.kind == bells.KIND, _is_theirs).limit(1)
     return db.session.scalar(which, {"of_user": user_id}) is not None
 
 

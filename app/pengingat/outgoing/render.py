@@ -1,132 +1,168 @@
-"""Texts of reminders and stock notices. A text is made when its message is sent.
+"""What a bell says: the open times of its moment. A worker reads them just before it sends the bell.
 
-An occurrence is one due time of a reminder.
+An answer, an edit, a deletion or a withdrawn consent changes what is read here. So nothing has to cancel a bell.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import orm
-from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.core.database import db_time
 from app.core.database.session import db
+from app.core.settings import settings
 from app.identity import consents, dependents, erasure
 from app.identity.consents import Purpose
 from app.identity.models import User
+from app.notifications.delivery import message_format
 from app.notifications.delivery.claims import Claimed
-from app.notifications.delivery.message_format import AS_TEMPLATE
 from app.notifications.delivery.sealing import Words
-from app.notifications.models import Channel
-from app.pengingat.ledger import stock, tokens, upcoming
-from app.pengingat.models import Occurrence, OccurrenceState, Pengingat
-from app.pengingat.outgoing import shared_links, texts
+from app.notifications.models import Channel, deliveries
+from app.notifications.senders.models import phone_numbers
+from app.pengingat.ledger import bells, rows, stock, tokens, upcoming
+from app.pengingat.ledger.bells import BELL, SECOND, BellKind
+from app.pengingat.models import LATE, Occurrence, OccurrenceState, Pengingat
+from app.pengingat.outgoing import texts
 from app.pengingat.outgoing.texts import Recipient
+from app.pengingat.timetable.schedule import Due
 
-#: States of an occurrence in which its message is still sent. `MISSED` is included, because the answer `done` is
-#: still possible for a missed occurrence.
+#: States of an occurrence that a bell says. `MISSED` is included as long as the answer `done` is possible.
 ASKED = (OccurrenceState.PENDING, OccurrenceState.MISSED)
-
-#: Columns of occurrences and of reminders that are needed to make the texts.
-_OCCURRENCE = ("id", "state", "tipe", "slot", "due_at", "link_hash")
-_REMINDER = ("user_id", "tipe", "judul", "timezone", "details", "first_at")
-_occurrence = [Occurrence.__table__.c[name] for name in _OCCURRENCE]
-_reminder = [Pengingat.__table__.c[name] for name in _REMINDER]
+#: Minimum time between the first message about a time and its second message. It is below 10 minutes, the shortest
+#: delay of a second message. Otherwise the second message of a punctual first message would be left out.
+JUST_NOW = timedelta(minutes=4)
 
 _receiver = orm.aliased(User)
-_receiver_name = sa.case((User.guardian_id.is_not(None), _receiver.nama_ktp))
-_details = (
-    sa.select(
-        User.nama_ktp,
-        _receiver_name,
-        sa.func.coalesce(Occurrence.snoozed_until > sa.func.statement_timestamp(), sa.false()),
-        *_occurrence,
-        *_reminder,
-    )
-    .join(Pengingat, Pengingat.id == Occurrence.reminder_id)
-    .join(User, User.id == Pengingat.user_id)
-    .join(_receiver, _receiver.id == dependents.RECEIVER_ID)
-    .where(
-        Occurrence.id == sa.any_(sa.bindparam("ids", type_=ARRAY(sa.BigInteger))),
-        ~consents.is_withdrawn(User.id, Purpose.HEALTH_DATA),
-    )
+_receiver_name = sa.case((User.guardian_id.is_not(None), _receiver.nama_ktp)).label("reader")
+_is_open = sa.exists().where(
+    phone_numbers.c.phone == _receiver.phone,
+    phone_numbers.c.last_inbound_at > db_time.now_sql() - message_format.OPEN_FOR,
 )
+_moment = sa.bindparam("moment", type_=sa.DateTime(timezone=True))
+_channel = sa.bindparam("of_channel", type_=sa.Text)
 
 
-def render(deliveries: Sequence[Claimed]) -> dict[int, Words]:
-    """Return the texts of reminders by delivery id. Leave out reminders that were answered, snoozed or deleted.
-
-    Also leave out reminders of people who have withdrawn the consent to health data.
-    """
-    rows = db.session.execute(_details, {"ids": [each.occurrence_id for each in deliveries]}).all()
-    details = {values[3]: _OccurrenceDetails.of(*values) for values in rows}
-    if changed := {id_: row.link_hash for id_, row in details.items() if row.has_another_link}:
-        shared_links.renew(changed)
-    found = [(each, details[each.occurrence_id]) for each in deliveries if each.occurrence_id in details]
-    return {each.id: row.words(each) for each, row in found if row.must_be_sent(each)}
-
-
-@dataclass(frozen=True)
-class _OccurrenceDetails:
-    """Occurrence with its reminder and its recipient."""
-
-    occurrence: Occurrence
-    pengingat: Pengingat
-    recipient: Recipient
-    is_snoozed: bool
-
-    @classmethod
-    def of(cls, name: str, reader: str | None, is_snoozed: bool, *values: object) -> Self:
-        first, rest = values[: len(_OCCURRENCE)], values[len(_OCCURRENCE) :]
-        occurrence = Occurrence(**dict(zip(_OCCURRENCE, first, strict=True)))
-        return cls(occurrence, _reminder_of(rest), Recipient(name, reader), is_snoozed)
-
-    @property
-    def token(self) -> str:
-        return tokens.push_token(self.pengingat.user_id, self.occurrence.due_at)
-
-    @property
-    def link_hash(self) -> str:
-        return tokens.hash_of(tokens.link_token_of(self.token))
-
-    @property
-    def has_another_link(self) -> bool:
-        """Return whether the stored link hash was made with an older secret key."""
-        return self.occurrence.link_hash not in (None, self.link_hash)
-
-    def must_be_sent(self, delivery: Claimed) -> bool:
-        """Return whether the message must be sent. Return False if the occurrence is answered, cancelled or snoozed."""
-        return self.occurrence.state in ASKED and not (self.is_snoozed and _may_be_overtaken(delivery))
-
-    def words(self, delivery: Claimed) -> Words:
-        due = upcoming.due_of(self.occurrence)
-        if self.occurrence.tipe != self.pengingat.tipe or not self.pengingat.schedule.has_slot(due.slot):
-            due = replace(due, slot=texts.REMOVED)
-        if delivery.channel == Channel.MESSAGING:
-            again = is_repeat(delivery)
-            return texts.payload(self.pengingat, due, self.recipient, tokens.link_token_of(self.token), again=again)
-        return {**texts.push(self.pengingat, due, self.recipient), "actions": texts.ACTIONS, "token": self.token}
+def _told(*which: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
+    """Return the condition that a bell of this channel has said the time."""
+    of = deliveries.c
+    return sa.exists().where(
+        of.user_id == Occurrence.user_id,
+        of.due_at.between(Occurrence.due_at, Occurrence.due_at + 2 * LATE),  # for the index
+        of.kind == bells.KIND,
+        of.channel == _channel,
+        Occurrence.id == sa.any_(of.said),
+        *which,
+    )
 
 
-def _reminder_of(values: Sequence[Any]) -> Pengingat:
-    return Pengingat(**dict(zip(_REMINDER, values, strict=True)))
+_of = deliveries.c
+_first_was_told = _told(bells.is_accepted(), _of.settled_at <= db_time.now_sql() - JUST_NOW)
+_was_told_again = _told(
+    _of.payload[BELL].astext == BellKind.AGAIN,
+    _of.due_at != _moment,
+    sa.or_(bells.is_accepted(), _of.unconfirmed_calls > 0),
+)
+#: Conditions, by the kind of the bell, of the times whose moment this is. Those of `again` are read for each delay.
+_OF_MOMENT: dict[str, tuple[sa.ColumnElement[bool], ...]] = {
+    BellKind.FIRST: (
+        Occurrence.due_at > _moment - SECOND,
+        Occurrence.due_at <= _moment,
+        Occurrence.snoozed_until.is_(None),
+    ),
+    BellKind.AGAIN: (
+        Occurrence.due_at >= _moment - LATE - SECOND,
+        Occurrence.due_at < _moment,
+        Occurrence.snoozed_until.is_(None),
+        _first_was_told,
+        ~_was_told_again,
+    ),
+    BellKind.SNOOZE: (Occurrence.snoozed_until == _moment,),
+}
 
 
-def _may_be_overtaken(delivery: Claimed) -> bool:
-    """Return whether this delivery may have been added to the outbox after the reminder was snoozed.
+def _reading(*which: sa.ColumnElement[bool]) -> sa.Select[*tuple[Any, ...]]:
+    return (
+        sa.select(Occurrence, Pengingat, User.nama_ktp, _receiver_name, _is_open.label("is_open"), db_time.now_sql())
+        .join(Pengingat, Pengingat.id == Occurrence.reminder_id)
+        .join(User, User.id == Occurrence.user_id)
+        .join(_receiver, _receiver.id == dependents.RECEIVER_ID)
+        .where(
+            Occurrence.user_id == sa.bindparam("of_user", type_=sa.BigInteger),
+            Occurrence.state.in_(ASKED),
+            erasure.IS_PRESENT,
+            ~consents.is_withdrawn(User.id, Purpose.HEALTH_DATA),
+            *which,
+        )
+        .order_by(Occurrence.reminder_id, Occurrence.slot)
+        .options(rows.WITH_NEXT)
+        .execution_options(populate_existing=True)
+    )
 
-    A snooze cancels only the deliveries that exist at that time. Deliveries of templates and of pushes to one browser
-    are added later than the original delivery. So they may be added after the snooze.
-    """
-    return bool(delivery.payload.get(AS_TEMPLATE)) or delivery.target is not None
 
+_READ = {kind: _reading(*which) for kind, which in _OF_MOMENT.items()}
+
+
+def render(claimed: Sequence[Claimed]) -> dict[int, Words]:
+    """Return what these bells say, by delivery id. Leave out bells that have nothing to say."""
+    return {each.id: words for each in claimed if (words := _words(each)) is not None}
+
+
+def read(
+    user_id: int, kind: str, moment: datetime, channel: str
+) -> list[tuple[Occurrence, Pengingat, Recipient, bool]]:
+    """Return the times that a bell says now, with their reminder, and whether WhatsApp accepts free text."""
+    channel = Channel.PUSH if channel == Channel.PUSH_FAN_OUT else channel
+    found = db.session.execute(_READ[kind], {"of_user": user_id, "moment": moment, "of_channel": channel}).all()
+    return [
+        (row, pengingat, Recipient(name, reader), is_open)
+        for row, pengingat, name, reader, is_open, now in found
+        if not rows.is_too_late(row, now)
+        and (kind != BellKind.AGAIN or bells.again_at(pengingat, row.due_at) == moment)
+    ]
+
+
+def _words(bell: Claimed) -> Words | None:
+    kind = str(bell.payload[BELL])
+    found = read(bell.user_id or 0, kind, bell.due_at, bell.channel)
+    # After an unknown call, the person may have the message. So a repeat keeps its numbers, and says nothing new.
+    said = list(bell.said or ()) if bell.unconfirmed_calls else []
+    if said:
+        found = [each for each in found if each[0].id in said]
+    if not found:
+        return None
+    numbers = said or [row.id for row, *_ in found]
+    found.sort(key=lambda each: numbers.index(each[0].id))
+    _, _, recipient, is_open = found[0]
+    token = tokens.token_of(bell.id, bell.dedupe_key)
+    lines = [
+        texts.line(numbers.index(row.id) + 1, pengingat, _due(row, pengingat), recipient, again=kind == BellKind.AGAIN)
+        for row, pengingat, *_ in found
+    ]
+    if bell.channel == Channel.MESSAGING:
+        is_short = settings.follows_whatsapp_hours and not (is_open and not message_format.is_template(bell.payload))
+        words, named = texts.message(lines, recipient, token, is_list=len(numbers) > 1, is_short=is_short)
+    else:
+        words, named = texts.push(lines, recipient, is_list=len(numbers) > 1)
+        words = {**words, "actions": texts.ACTIONS, "token": token}
+    return {**words, "said": said or [row.id for row, *_ in found[:named]], "link_hash": tokens.hash_of(token)}
+
+
+def _due(row: Occurrence, pengingat: Pengingat) -> Due:
+    """Return the due time. If an edit has removed its dose, meal, session or notice, only the title says it."""
+    due = upcoming.due_of(row)
+    is_there = row.tipe == pengingat.tipe and pengingat.schedule.has_slot(due.slot)
+    return due if is_there else replace(due, slot=texts.REMOVED)
+
+
+# --- stock notices ---------------------------------------------------------------------------------------------------
 
 _stock_of = (
-    sa.select(Pengingat.id, User.nama_ktp, _receiver_name, *_reminder)
+    sa.select(Pengingat, User.nama_ktp, _receiver_name)
     .join(User, User.id == Pengingat.user_id)
     .join(_receiver, _receiver.id == dependents.RECEIVER_ID)
     .where(
@@ -134,21 +170,19 @@ _stock_of = (
         erasure.IS_PRESENT,
         ~consents.is_withdrawn(User.id, Purpose.HEALTH_DATA),
     )
+    .execution_options(populate_existing=True)
 )
 
 
-def render_stock(deliveries: Sequence[Claimed]) -> dict[int, Words]:
+def render_stock(claimed: Sequence[Claimed]) -> dict[int, Words]:
     """Return the texts of stock notices by delivery id. Leave out medicines of which there is enough again."""
     now = db_time.now()
-    rows = db.session.execute(_stock_of, {"ids": [each.about_id for each in deliveries]}).all()
-    found = {id_: (_reminder_of(values), Recipient(name, reader)) for id_, name, reader, *values in rows}
-    known = [(each, *found[each.about_id]) for each in deliveries if each.about_id in found]
+    found = db.session.execute(_stock_of, {"ids": [each.about_id for each in claimed]}).all()
+    known = {pengingat.id: (pengingat, Recipient(name, reader)) for pengingat, name, reader in found}
     return {
         each.id: texts.stock(pengingat, day, recipient, is_push=each.channel != Channel.MESSAGING)
-        for each, pengingat, recipient in known
+        for each in claimed
+        if each.about_id in known
+        for pengingat, recipient in [known[each.about_id]]
         if (day := stock.runs_out_on(pengingat, now))
     }
-
-
-def is_repeat(delivery: Claimed) -> bool:
-    return bool(delivery.payload.get("again"))

@@ -6,10 +6,10 @@ Links in text that a person wrote are broken, because the phone number of the re
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, NotRequired, TypedDict
+from itertools import accumulate
 
 from app.core.lib.break_links import break_links
 from app.core.lib.local_time import calendar_day, clock_time
@@ -32,6 +32,10 @@ ANSWER_SEVERAL = "Kalau sudah semua, balas SUDAH. Kalau sebagian, balas nomornya
 #: with a full stop.
 _TITLES = ("dr", "drg", "dra", "drs", "ir", "prof", "hj", "kh", "ny", "nn", "tn", "bp", "bpk", "bapak", "ibu", "sdr")
 NO_NAMES = frozenset((*_TITLES, "ni", "moh", "moch", "muh", "mhd", "abd", "st"))
+
+#: Maximum lines of a list, and maximum characters of its lines: as free text, and as a template of WhatsApp or a push.
+MAX_LINES = 10
+CHARACTERS, CHARACTERS_OF_A_TEMPLATE = 3500, 600
 
 #: Maximum characters in the body of a push. A push may have only a few kilobytes, and phones show only a few lines.
 PUSH_CHARACTERS = 400
@@ -64,83 +68,87 @@ class Recipient:
         return f"Pengingat untuk {self.whom}: " if self.whom else f"Halo{after_blank(self.short_name)}, "
 
 
-class ReminderParts(TypedDict):
-    """Parts of a message about one reminder.
+@dataclass(frozen=True)
+class Line:
+    """One due time in a message."""
 
-    The parts are stored with the text. Messages about several reminders, and WhatsApp templates, are made from
-    the parts.
-    """
-
-    #: Type of the reminder. Empty if the message has reminders of several types, or if the text is only a title.
+    #: Place in the list. A repeat keeps the places of the first message.
+    number: int
+    #: Type of the reminder. Empty if the text is only a title.
     tipe: str
-    #: First name of the reader. It may be empty.
-    name: str
-    #: Name of the dependent. Missing if the owner of the reminder reads the message.
-    whom: NotRequired[str]
-    #: Sentence that begins with a small letter. It contains the reminder's title if the title adds information.
-    sentence: str
-    #: Token of the answer link. It is set even if the service has no public address for links.
-    token: str
+    title: str
+    #: Sentence of a push. It begins with a small letter.
+    plain: str
+    #: Beginning of a second message.
+    lead: str
+    #: Sentence with the reminder's title, if the title adds information.
+    news: str
+
+    @property
+    def numbered(self) -> str:
+        return f"{self.number}. {begun_large(f'{self.lead}{self.plain}{self.news}')}"
 
 
-def payload(
-    pengingat: Pengingat, due: Due, recipient: Recipient, token: str, *, again: bool = False
-) -> dict[str, object]:
-    """Return the text and the parts of a message. The text ends with the link if the setting `public_url` is set."""
-    plain, link = message(pengingat, due, recipient, again=again), tokens.link_of(token)
-    title = _title(pengingat, plain)
-    parts: ReminderParts = {
-        "tipe": "" if due.slot == REMOVED else pengingat.tipe,
-        "name": recipient.short_name,
-        "sentence": _lead(again=again) + _sentence(pengingat, due) + title,
-        "token": token,
-    }
-    if recipient.whom:
-        parts["whom"] = recipient.whom
-    text, answer = (f"{plain}{title}", f"Jawab di sini: {link}") if link else (plain, "")
-    return {"text": _with_answer(text, ANSWER_ONE, answer), "parts": parts}
+def line(number: int, pengingat: Pengingat, due: Due, recipient: Recipient, *, again: bool = False) -> Line:
+    plain = _sentence(pengingat, due)
+    lead = "kami ingatkan sekali lagi, " if again else ""
+    tipe = "" if due.slot == REMOVED else pengingat.tipe
+    news = _title(pengingat, f"{recipient.greeting}{lead}{plain}")
+    return Line(number, tipe, break_links(pengingat.judul), plain, lead, news)
 
 
-def parts_of(payload: Mapping[str, Any]) -> ReminderParts:
-    parts: ReminderParts = payload["parts"]
-    return parts
+def message(
+    lines: Sequence[Line], recipient: Recipient, token: str, *, is_list: bool, is_short: bool
+) -> tuple[dict[str, object], int]:
+    """Return the text and the parts of a message, and the number of lines that it names.
 
-
-def merge(payloads: Sequence[Mapping[str, object]]) -> dict[str, object]:
-    """Return one message for several reminders of one person, as a numbered list.
-
-    The message ends with the answer link of the first reminder. The column `shared_links` allows this link to answer
-    all of the reminders.
+    The parts are the values that a template and the answer buttons need. The text ends with the answer link.
     """
-    parts = [parts_of(payload) for payload in payloads]
-    lines = [f"{n}. {begun_large(part['sentence'])}" for n, part in enumerate(parts, 1)]
-    whom, name = parts[0].get("whom"), parts[0]["name"]
-    first = f"Pengingat untuk {whom}:" if whom else f"Halo{after_blank(name)}, ada {len(lines)} pengingat:"
-    text = "\n".join([first, *lines])
-    link = tokens.link_of(parts[0]["token"])
-    tipe = {part["tipe"] for part in parts}
-    of_all: ReminderParts = {**parts[0], "tipe": tipe.pop() if len(tipe) == 1 else ""}
-    answer = f"Jawab semuanya di sini: {link}" if link else ""
-    return {"text": _with_answer(text, ANSWER_SEVERAL, answer), "parts": of_all}
+    link, named = tokens.link_of(token), lines
+    if is_list:
+        named = _named(lines, CHARACTERS_OF_A_TEMPLATE if is_short else CHARACTERS)
+        greeting = f"Halo{after_blank(recipient.short_name)}, ada {len(lines)} pengingat:"
+        first = f"Pengingat untuk {recipient.whom}:" if recipient.whom else greeting
+        text = "\n".join([first, *(each.numbered for each in named), *_rest(lines, named)])
+        by_words, by_link = ANSWER_SEVERAL, f"Jawab semuanya di sini: {link}"
+    else:
+        (one,) = lines
+        text = f"{recipient.greeting}{one.lead}{one.plain}{one.news if link else ''}"
+        by_words, by_link = ANSWER_ONE, f"Jawab di sini: {link}"
+    types = {each.tipe for each in named}
+    parts = {"tipe": types.pop() if len(types) == 1 else "", "name": recipient.short_name, "token": token}
+    return {"text": _with_answer(text, by_words, by_link if link else ""), "parts": parts}, len(named)
+
+
+def push(lines: Sequence[Line], recipient: Recipient, *, is_list: bool) -> tuple[dict[str, object], int]:
+    """Return title and body of a push, and the number of lines that it names."""
+    whom = f"{' untuk ' * bool(recipient.whom)}{recipient.whom}"
+    if is_list:
+        named = _named(lines, CHARACTERS_OF_A_TEMPLATE)
+        body = "\n".join([*(f"{each.number}. {begun_large(each.plain)}" for each in named), *_rest(lines, named)])
+        return {"title": f"{len(lines)} pengingat{whom}"[:PUSH_CHARACTERS], "body": body}, len(named)
+    (one,) = lines
+    body = begun_large(one.plain)
+    if len(body) > PUSH_CHARACTERS:
+        body = body[: PUSH_CHARACTERS - 1] + "…"
+    title = f"Pengingat{whom}: {one.title}" if one.title else f"Pengingat{whom}"
+    return {"title": title[:PUSH_CHARACTERS], "body": body}, 1
+
+
+def _named(lines: Sequence[Line], characters: int) -> Sequence[Line]:
+    """Return the lines that fit into one message: at least one, and at most ten."""
+    lengths = accumulate(len(each.numbered) + 1 for each in lines)
+    return lines[: max(1, sum(length <= characters for length in lengths))][:MAX_LINES]
+
+
+def _rest(lines: Sequence[Line], named: Sequence[Line]) -> list[str]:
+    left = len(lines) - len(named)
+    return [f"Dan {left} lagi, lihat di aplikasi."] if left else []
 
 
 def _with_answer(text: str, by_words: str, by_link: str) -> str:
     """Return a message with the instructions for an answer by message and by link, each in a separate line."""
-    lines = [text, by_words if explains_answers(f"{text}\n{by_link}") else "", by_link]
-    return "\n".join(filter(None, lines))
-
-
-def message(pengingat: Pengingat, due: Due, recipient: Recipient, *, again: bool = False) -> str:
-    """Return for example `Halo Siti, waktunya minum Metformin (1 tablet, setelah makan) pukul 07.00 WIB.`"""
-    return f"{recipient.greeting}{_lead(again=again)}{_sentence(pengingat, due)}"
-
-
-def push(pengingat: Pengingat, due: Due, recipient: Recipient) -> dict[str, str]:
-    body = begun_large(_sentence(pengingat, due))
-    if len(body) > PUSH_CHARACTERS:
-        body = body[: PUSH_CHARACTERS - 1] + "…"
-    title, lead = break_links(pengingat.judul), f"Pengingat{' untuk ' * bool(recipient.whom)}{recipient.whom}"
-    return {"title": (f"{lead}: {title}" if title else lead)[:PUSH_CHARACTERS], "body": body}
+    return "\n".join(filter(None, [text, by_words if explains_answers(f"{text}\n{by_link}") else "", by_link]))
 
 
 def stock(pengingat: Pengingat, day: date, recipient: Recipient, *, is_push: bool) -> dict[str, object]:
@@ -169,10 +177,6 @@ def _is_name(word: str) -> bool:
 def _day_of_year(day: date) -> str:
     """Return a date without its year, for example `Jumat, 27 November`."""
     return calendar_day(day).rsplit(" ", 1)[0]
-
-
-def _lead(*, again: bool) -> str:
-    return "kami ingatkan sekali lagi, " if again else ""
 
 
 def _title(pengingat: Pengingat, said: str) -> str:

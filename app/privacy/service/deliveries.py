@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 import sqlalchemy as sa
 
 from app.core.database import db_time
+from app.core.database.session import db
 from app.core.web.pagination import Listing, Page, paginate_rows
 from app.identity import notification_settings
 from app.identity.notification_settings import DeliveryPreferences
 from app.identity.sessions import Caller
 from app.notifications.delivery.delivery_preferences import ALWAYS_WANTED, AT_ANY_HOUR, SWITCHED_OFF
 from app.notifications.models import OPEN, Channel, Delivery, DeliveryState, Receipt
-from app.pengingat.ledger import stock
-from app.pengingat.models import Occurrence, Pengingat
+from app.pengingat.ledger import bells, stock
+from app.pengingat.models import LATE, Occurrence, Pengingat
 from app.pengingat.models import OccurrenceState as Answer
 from app.privacy.schemas import Status
 from app.privacy.service import delivery_labels
@@ -64,8 +66,15 @@ def list_of(user_id: int, page: Page, *which: sa.ColumnElement[bool]) -> Listing
     """Return a person's deliveries that match the condition `which`, latest due time first."""
     listing = paginate_rows(_grouped(user_id, *which), page)
     preferences, now = notification_settings.delivery_preferences(user_id), db_time.now()
+    times = _times(user_id, [row for row in listing.rows if row.bell is not None])
     rows = [
-        Sent(row.id, row.kind, delivery_labels.title_of(row.kind, row.judul), row.due_at, _parts(row, preferences, now))
+        Sent(
+            row.id,
+            row.kind,
+            delivery_labels.title_of(row.kind, row.judul or _titles(times.get(row.id, ()))),
+            row.due_at,
+            _parts(row, times.get(row.id, ()), preferences, now),
+        )
         for row in listing.rows
     ]
     return Listing(rows, listing.total, page)
@@ -80,27 +89,60 @@ def _grouped(user_id: int, *which: sa.ColumnElement[bool]) -> sa.Select[*tuple[o
         Delivery.last_error,
         Delivery.settled_at,
         Delivery.receipt_at,
+        Delivery.said,
     )
-    about_id = sa.cast(Delivery.payload["about_id"].astext, sa.BigInteger).label("about_id")
-    about = Delivery.payload["about"].astext.label("about")
-    key = (Delivery.kind, about, about_id, Delivery.occurrence_id, Delivery.due_at)
+    about_id = sa.cast(Delivery.payload["about_id"].astext, sa.BigInteger)
+    # The keys of one event differ only in the channel and the browser.
+    event = sa.func.regexp_replace(Delivery.dedupe_key, r"(:(messaging|push_fan_out))?(:\d+)?$", "")
+    key = (Delivery.kind, Delivery.due_at)
     groups = (
-        sa.select(sa.func.min(Delivery.id).label("id"), *key, sa.func.json_agg(delivery, type_=sa.JSON).label("rows"))
+        sa.select(
+            sa.func.min(Delivery.id).label("id"),
+            *key,
+            sa.func.max(about_id).label("about_id"),
+            sa.func.max(Delivery.payload[bells.BELL].astext).label("bell"),
+            sa.func.json_agg(delivery, type_=sa.JSON).label("rows"),
+        )
         .where(Delivery.user_id == user_id, *which)
-        .group_by(*key)
+        .group_by(*key, event)
         .subquery()
     )
-    judul = sa.func.coalesce(Occurrence.judul, Pengingat.judul).label("judul")
-    told = (judul, Occurrence.state.label("answer"))
     return (
-        sa.select(groups.c.id, groups.c.kind, groups.c.due_at, groups.c.rows, *told)
-        .outerjoin(Occurrence, Occurrence.id == groups.c.occurrence_id)
+        sa.select(groups.c.id, groups.c.kind, groups.c.due_at, groups.c.bell, groups.c.rows, Pengingat.judul)
         .outerjoin(Pengingat, sa.and_(groups.c.kind == stock.KIND, Pengingat.id == groups.c.about_id))
         .order_by(groups.c.due_at.desc(), groups.c.id.desc())
     )
 
 
-def _parts(row: sa.Row[*tuple[object, ...]], preferences: DeliveryPreferences, now: datetime) -> list[Part]:
+def _times(user_id: int, rows: Sequence[sa.Row[*tuple[object, ...]]]) -> dict[int, list[Occurrence]]:
+    """Return the times that each bell has said, or else those of its moment."""
+    if not rows:
+        return {}
+    said = {row.id: {id_ for *_, ids in row.rows for id_ in ids or ()} for row in rows}
+    moments = [row.due_at for row in rows]
+    is_near = Occurrence.due_at.between(min(moments) - 12 * LATE, max(moments))
+    ids = [id_ for each in said.values() for id_ in each]
+    near = sa.select(Occurrence, Pengingat).outerjoin(Pengingat, Pengingat.id == Occurrence.reminder_id)
+    near = near.where(Occurrence.user_id == user_id, sa.or_(is_near, Occurrence.id.in_(ids)))
+    found = db.session.execute(near.order_by(Occurrence.reminder_id, Occurrence.slot)).all()
+    rang = {row.id: set(bells.of_row(pengingat, row)) if pengingat else set() for row, pengingat in found}
+    return {
+        row.id: [
+            time
+            for time, _ in found
+            if (time.id in said[row.id] if said[row.id] else (user_id, row.bell, row.due_at) in rang[time.id])
+        ]
+        for row in rows
+    }
+
+
+def _titles(times: Sequence[Occurrence]) -> str:
+    return ", ".join(dict.fromkeys(time.judul for time in times))
+
+
+def _parts(
+    row: sa.Row[*tuple[object, ...]], times: Sequence[Occurrence], preferences: DeliveryPreferences, now: datetime
+) -> list[Part]:
     """Return the status of the message and of the push.
 
     If the push went to several browsers, return the most advanced status among these browsers.
@@ -112,7 +154,7 @@ def _parts(row: sa.Row[*tuple[object, ...]], preferences: DeliveryPreferences, n
             continue
         name = "message" if channel == Channel.MESSAGING else "push"
         is_wanted = row.kind in ALWAYS_WANTED or (preferences.messages if name == "message" else preferences.push)
-        state, receipt, error, settled_at, receipt_at = columns
+        state, receipt, error, settled_at, receipt_at, _ = columns
         if state in OPEN:
             part = _open(row, name, error, preferences if is_wanted else None, now)
         elif channel == Channel.PUSH_FAN_OUT and state == DeliveryState.SENT:
@@ -124,7 +166,7 @@ def _parts(row: sa.Row[*tuple[object, ...]], preferences: DeliveryPreferences, n
             part = Part(name, Status.SENT, _moment(settled_at), None)
         else:
             part = Part(
-                name, SETTLED[DeliveryState(state)], _moment(settled_at), _reason(row, DeliveryState(state), error)
+                name, SETTLED[DeliveryState(state)], _moment(settled_at), _reason(times, DeliveryState(state), error)
             )
         parts.setdefault(name, []).append(part)
     return [min(parts[name], key=lambda part: RANKS[part.status]) for name in ("message", "push") if name in parts]
@@ -145,12 +187,13 @@ def _open(
     return Part(name, Status.WAITING, None, reason)
 
 
-def _reason(row: sa.Row[*tuple[object, ...]], state: DeliveryState, error: str | None) -> str:
+def _reason(times: Sequence[Occurrence], state: DeliveryState, error: str | None) -> str:
     if error in delivery_labels.REASONS:
         return delivery_labels.REASONS[error]
-    if state is DeliveryState.CANCELLED and row.answer in (Answer.DONE, Answer.SKIPPED):
+    answers = {time.state for time in times}
+    if state is DeliveryState.CANCELLED and answers and answers <= {Answer.DONE, Answer.SKIPPED}:
         return delivery_labels.ANSWERED
-    if state is DeliveryState.CANCELLED and row.answer == Answer.VOID:
+    if state is DeliveryState.CANCELLED and answers == {Answer.VOID}:
         return delivery_labels.CHANGED
     reason = DEFAULT_REASONS[SETTLED[state]]
     return reason if state is DeliveryState.CANCELLED else delivery_labels.with_contact(reason)

@@ -61,9 +61,14 @@ def dose(user_id: int, *, tipe: str = "obat", **occurrence: Any) -> Delivery:
         row = Occurrence(user_id=user_id, tipe=tipe, **values)
         db.session.add(row)
         db.session.flush()
-        occurrence_id = row.id
     return add(
-        kind="reminder", user_id=user_id, target=None, occurrence_id=occurrence_id, due_at=now, expires_at=now + LATE
+        kind="reminder",
+        user_id=user_id,
+        target=None,
+        payload={"bell": "first"},
+        words={"text": "Halo"},
+        due_at=now,
+        expires_at=now + LATE,
     )
 
 

@@ -19,7 +19,7 @@ from app.notifications.broadcasts import service as broadcasts
 from app.notifications.delivery import number_verification
 from app.notifications.models import About, Broadcast, Channel, Delivery, DeliveryState
 from app.pengingat.caregiving import alerts
-from app.pengingat.ledger import stock, upcoming
+from app.pengingat.ledger import bells, stock
 from app.privacy.service import delivery_labels
 from dev.simulators import Server
 from tests.helpers.factories import make_user
@@ -65,7 +65,7 @@ def sent(kind: str, user_id: int) -> Delivery:
 
 
 def test_only_broadcasts_alerts_reminders_and_stock_need_a_verified_number() -> None:
-    assert {fan_out.KIND, alerts.KIND, upcoming.KIND, stock.KIND} == number_verification.REQUIRED
+    assert {fan_out.KIND, alerts.KIND, bells.KIND, stock.KIND} == number_verification.REQUIRED
 
 
 @pytest.mark.parametrize("name", HELD)

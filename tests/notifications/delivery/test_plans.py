@@ -19,9 +19,9 @@ from tests.helpers.statements import Statements
 
 #: 10,000 deliveries. The first 1,000 are pending and due tomorrow. The others are settled.
 ROWS = """
-INSERT INTO deliveries (dedupe_key, queue, channel, kind, occurrence_id, payload,
+INSERT INTO deliveries (dedupe_key, queue, channel, kind, payload,
     due_at, expires_at, next_try_at, state)
-SELECT 'lama:' || n, 'urgent', 'messaging', 'reminder', n, '{}', moment, moment + interval '1 hour',
+SELECT 'lama:' || n, 'urgent', 'messaging', 'reminder', '{}', moment, moment + interval '1 hour',
     moment, CASE WHEN n <= 1000 THEN 'pending' WHEN n % 100 = 0 THEN 'missed' ELSE 'sent' END
 FROM generate_series(1, 10000) n,
     LATERAL (SELECT now() + CASE WHEN n <= 1000 THEN interval '1 day' ELSE n * interval '-1 minute' END AS moment) each

@@ -38,7 +38,7 @@ def tell(receipt: Receipt, *, ref: str | None = None, **payload: Any) -> int:
 def take(*, failed: list[tuple[int, str | None]] | None = None) -> int:
     told = failed if failed is not None else []
     with unit_of_work():
-        return receipts.take(lambda *call: told.append(call))
+        return receipts.take(lambda *call: told.append(call), lambda _: None)
 
 
 def outcome(inbound_id: int) -> tuple[str | None, bool]:

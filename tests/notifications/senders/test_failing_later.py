@@ -136,7 +136,7 @@ def test_a_missed_dose_whose_message_failed_later_is_marked_as_undelivered(
         dose = Occurrence(user_id=user.id, tipe="obat", judul="M", slot="0", due_at=due_at, day=due_at.date())
         db.session.add(dose)
     sim.messaging.fail_later()
-    add(user_id=user.id, target=None, kind="reminder", words=REMINDER, occurrence_id=dose.id)
+    add(user_id=user.id, target=None, kind="reminder", payload={"bell": "first"}, words=REMINDER, due_at=due_at)
     jobs.drain("urgent")
     hear_all(sim)
     assert missed.miss_overdue(local_time.now()) == 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+import sqlalchemy as sa
 from flask import Flask
 
 from app.core.database.session import db, unit_of_work
@@ -133,8 +134,19 @@ def test_a_missed_dose_whose_message_was_taken_back_is_undelivered(
             state=OccurrenceState.MISSED,
         )
         db.session.add(missed)
-    accepted_and_held(sim, occurrence_id=missed.id)
+    accepted_and_held(
+        sim,
+        kind="reminder",
+        user_id=person.id,
+        target=None,
+        payload={"bell": "first"},
+        words={"text": "Halo"},
+        due_at=missed.due_at,
+    )
     pass_time(hours=1)
+    with unit_of_work():
+        earlier = sa.update(Occurrence).values(due_at=Occurrence.due_at - timedelta(hours=1))
+        db.session.execute(earlier)
     jobs.take_back()
     assert db.session.get_one(Occurrence, missed.id, populate_existing=True).undelivered
 

@@ -24,7 +24,7 @@ class AnsweringPlayer(Player):
         """Answer one time by the application, the link, the push, or as the caregiver."""
         channel = {"link": "messaging", "push": "push"}.get(way)
         times = [time for time in self._near() if channel is None or channel in time.tokens]
-        if (time := pick(times, which)) is None or (status == "snooze" and time.reminder.plan.kind == "rutin"):
+        if (time := pick(times, which)) is None:
             return
         if channel:
             send = self._tap(time.tokens[channel])
@@ -74,11 +74,10 @@ class AnsweringPlayer(Player):
     def answer_now(self, which: int, status: str) -> None:
         """Answer the present time without naming it."""
         reminder = pick(self.ledger.alive, which)
-        if reminder is None or (status == "snooze" and reminder.plan.kind == "rutin"):
+        if reminder is None:
             return
         last = reminder.last(self.ledger.now)
-        is_alone = not reminder.is_near(self.ledger.now)
-        if last is None or not (last.state == "pending" or (last.state == "missed" and is_alone)):
+        if last is None or last.state not in ("pending", "missed"):
             return
         path = f"/pengingat/{reminder.id}/konfirmasi"
         try:
@@ -130,21 +129,18 @@ class AnsweringPlayer(Player):
             assert code(response) == "nothing_to_undo"
 
     def mark(self, which: int) -> None:
-        """Set `is_done`, if it answers the last due time or takes this answer back."""
+        """Set `is_done`: answer the last due time, or before the first one the next, or take this back."""
         reminder, now = pick(self.ledger.alive, which), self.ledger.now
-        if reminder is None or reminder.plan.kind == "kontrol" or reminder.is_near(now):
+        if reminder is None or reminder.plan.kind == "kontrol" or (time := reminder.present(now)) is None:
             return
-        last = reminder.last(now)
-        if last is None or last.is_blurred or last.snoozes or last.over_at <= now or last.state == "skipped":
-            return
-        is_done = last.state == "pending"
+        is_done = time.state != "done"
         response = self.siti.put(f"/pengingat/{reminder.id}", {"is_done": is_done})
         if self.ledger.is_withdrawn:
             assert code(response) == "consent_withdrawn"
             return
+        self._note("marked", time, None)
+        self.ledger.answer(time, "done", "app") if is_done else self.ledger.undo(time)
         assert ok(response)["is_done"] == is_done
-        self._note("marked", last, None)
-        self.ledger.answer(last, "done", "app") if is_done else self.ledger.undo(last)
 
     def chat(self, status: str) -> None:
         """Write to the service. The words are about the last message with a pending time, or else a missed time."""
@@ -160,9 +156,7 @@ class AnsweringPlayer(Player):
         last = max(at for at, _ in found)
         times = {id(time): time for at, time in found if at == last}
         (time,) = times.values() if len(times) == 1 else (None,)
-        if time is None or not is_sure or now - self.chatted_at < 3 * MINUTE or time.is_blurred:
-            return
-        if status == "snooze" and time.reminder.plan.kind == "rutin":
+        if time is None or not is_sure or now - self.chatted_at < 3 * MINUTE:
             return
         until = max(now, time.due.at) + SNOOZE * MINUTE
         try:

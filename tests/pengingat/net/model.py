@@ -29,8 +29,10 @@ class Bell:
     sent_at: list[datetime] = field(default_factory=list)
     #: True if the outcome of a call is unknown, so that the message may come once more.
     is_unknown: bool = False
-    #: True if the outcome of the last call is unknown.
+    #: True if the service knows no outcome of the last call.
     is_lost: bool = False
+    #: True if a worker died around the last call, so that the service may know its outcome or not.
+    is_unsure: bool = False
     #: True if the time was not open when a worker wanted to send the message.
     is_spent: bool = False
     #: Until this time, the service may wait before its next try.
@@ -57,8 +59,6 @@ class Time:
     snoozed_until: datetime | None = None
     snoozes: int = 0
     taken: float = 0
-    #: True if a withdrawn consent left the state open. Such a time is pending, missed or void.
-    is_blurred: bool = False
     bells: list[Bell] = field(default_factory=list)
     tokens: dict[str, str] = field(default_factory=dict)
 
@@ -66,7 +66,7 @@ class Time:
         self.begin()
 
     def __repr__(self) -> str:
-        named = ("state", "snoozed_until", "is_blurred", "undone_at", "came_at")
+        named = ("state", "snoozed_until", "undone_at", "came_at")
         notes = ", ".join(f"{name} {getattr(self, name)}" for name in named if getattr(self, name))
         return f"<{self.reminder.plan.title} {self.reminder.plan.kind} {self.due.at:%a %H:%M}: {notes}>"
 
@@ -127,9 +127,10 @@ class Reminder:
         past = (time for time in self.times.values() if time.due.at <= now and time.state != "void")
         return max(past, key=lambda time: time.due.at, default=None)
 
-    def is_near(self, now: datetime) -> bool:
-        """Return whether a time falls due within an hour."""
-        return any(now < time.due.at <= now + HOUR for time in self.times.values())
+    def present(self, now: datetime) -> Time | None:
+        """Return the last time that fell due, or before the first one the next."""
+        coming = (time for time in self.times.values() if time.due.at > now and time.state != "void")
+        return self.last(now) or min(coming, key=lambda time: time.due.at, default=None)
 
     def after(self, time: Time, until: datetime) -> list[Time]:
         """Return the later due times that have fallen due until then."""
@@ -137,9 +138,10 @@ class Reminder:
         return sorted(later, key=lambda each: each.due.at)
 
     def next_at(self, time: Time) -> datetime:
-        """Return the next due time of the plan. After the last notice of a visit, return the time of the visit."""
-        coming = [due.at for due in self.plan.dues(time.due.at, time.due.at + 8 * DAY)]
-        return min(coming, default=time.due.about)
+        """Return the next due time. After the last notice of a visit, return the time of the visit."""
+        coming = [each.due.at for each in self.after(time, time.due.at + 8 * DAY)]
+        about = [time.due.about] if time.due.about > time.due.at else []
+        return min([*coming, *about], default=time.due.at + 8 * DAY)
 
 
 class Unclear(Exception):
@@ -166,7 +168,7 @@ class Ledger:
                 yield time, bell
 
     def extend(self) -> None:
-        for reminder in self.alive:
+        for reminder in self.alive if not self.is_withdrawn else ():
             reminder.extend(self.now)
 
     # --- answers -----------------------------------------------------------------------------------------------------
@@ -178,8 +180,6 @@ class Ledger:
         """
         if self.is_withdrawn:
             return "consent_withdrawn"
-        if time.is_blurred:
-            raise Unclear
         if time.due.at > self.now + HOUR:
             return "too_early"
         if time.state == status:
@@ -191,8 +191,6 @@ class Ledger:
                 return None
             case "missed":
                 later = time.reminder.after(time, at or self.now)
-                if any(each.is_blurred for each in later):
-                    raise Unclear
                 return None if not later and (status == "done" or at) else "already_closed"
             case "done" | "skipped":
                 assert time.came_at is not None
@@ -206,7 +204,7 @@ class Ledger:
     def refusal_of_snooze(self, time: Time, until: datetime) -> str | None:
         if self.is_withdrawn:
             return "consent_withdrawn"
-        if time.is_blurred or any(bell.at == until for _, bell in self.bells()):
+        if any(bell.at == until for _, bell in self.bells()):
             raise Unclear
         if time.due.at > self.now + HOUR:
             return "too_early"
@@ -246,18 +244,16 @@ class Ledger:
     def withdraw(self) -> None:
         self.is_withdrawn = True
         for time in self.times():
-            if time.state == "pending" and (time.due.at <= self.now or time.snoozes):
-                time.is_blurred = True
+            if time.state == "pending" and time.due.at > self.now:
+                time.state = "void"
 
     def resume(self) -> None:
         self.is_withdrawn = False
-        for time in self.times():
-            if time.state == "pending" and time.due.at <= self.now:
-                time.is_blurred = True
+        self.extend()
 
     def miss(self) -> None:
         for time in self.times():
-            if time.state == "pending" and self.now >= time.over_at and not self.is_withdrawn:
+            if time.state == "pending" and self.now >= time.over_at:
                 time.state = "missed"
 
     # --- messages ----------------------------------------------------------------------------------------------------
@@ -275,15 +271,16 @@ class Ledger:
         if time.snoozes:
             return False
         first = time.first(bell.channel)
-        return bell.kind == "first" or not first.sent_at or first.is_lost or first.sent_at[-1] <= self.now - JUST_SENT
+        was_told = bool(first.sent_at) and not first.is_lost and first.sent_at[-1] <= self.now - JUST_SENT
+        return bell.kind == "first" or was_told
 
     def must_be_sent(self, time: Time, bell: Bell) -> bool:
         """Return whether the message must leave now, if the providers accept it."""
-        if not self.may_be_sent(time, bell) or time.is_blurred or bell.sent_at or bell.is_spent or bell.deaths:
+        if not self.may_be_sent(time, bell) or bell.sent_at or bell.is_spent or bell.deaths:
             return False
         if bell.waits_until and self.now < bell.waits_until:
             return False
         if bell.kind != "again":
             return True
         first = time.first(bell.channel)
-        return bool(first.sent_at) and not first.is_lost and (time.undone_at is None or time.undone_at < time.due.at)
+        return not first.is_unsure and (time.undone_at is None or time.undone_at < time.due.at)

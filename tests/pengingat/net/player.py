@@ -1,15 +1,11 @@
 """A player that uses the service in a random order, and compares it with the model after each step.
 
-The steps keep to what the service does today and what its rules demand. A later version may lift these limits:
+The steps keep to what the rules demand. They also have these limits:
 
-- No two messages have the same moment (`plans`), because a list of several reminders is not sent yet.
-- A medicine with a second message is not snoozed: today the second message follows the snooze.
-- After a call without an outcome, the second message may come at any time.
+- No two messages have the same moment (`plans`), so each message is about one time. `test_five_medicines` has lists.
 - After an undo, the second message may come or not. A first message that a worker dropped may come or not.
-- What was pending and due when the consent was withdrawn is not looked at any more (`Time.is_blurred`).
-- A reminder is not edited while a coming time is snoozed. No answer is undone of a coming time that an edit removed.
-- An answer names its time, unless the last due time is open, or missed with nothing within an hour.
-- `is_done` is compared, and set, if nothing falls due within an hour.
+- No answer is undone of a coming time that an edit removed.
+- An answer names its time, unless the last due time is open.
 - A stock notice is checked for truth, not for its moment. An alert is checked for truth too.
 - A chat message is sent if only one time can be meant, and three minutes after the last one.
 """
@@ -145,7 +141,7 @@ class Player:
 
     def edit(self, which: int) -> None:
         reminder = pick(self.ledger.alive, which)
-        if reminder is None or any(time.snoozes and time.due.at > self.ledger.now for time in reminder.times.values()):
+        if reminder is None:
             return
         now = self.ledger.now
         edited = Reminder(reminder.id, reminder.plan, reminder.left)

@@ -52,7 +52,7 @@ class Received:
         assert allowed, f"{self.ledger.now}: {sent} may not leave. It could be {candidates}"
         time, bell = max(allowed, key=lambda each: self._likelihood(*each))
         bell.sent_at.append(self.ledger.now)
-        bell.is_lost, bell.is_unknown = self.providers.mood == "silent", False
+        bell.is_lost, bell.is_unknown, bell.is_unsure = self.providers.mood == "silent", False, False
         assert sent.token
         time.tokens[sent.channel] = sent.token
         return bell
@@ -77,7 +77,7 @@ class Received:
         for time in self.ledger.times():
             if self.ledger.now - 2 * DAY < time.due.at <= self.ledger.now:
                 clock = f"{time.due.about.astimezone(ZONE):%H.%M}"
-                states.setdefault(clock, set()).add(time.state if not time.is_blurred else wanted)
+                states.setdefault(clock, set()).add(time.state)
         for clock in CLOCK.findall(sent.text):
             assert wanted in states.get(clock, ()), f"{self.ledger.now}: {sent}, but {states}"
 
@@ -105,4 +105,4 @@ class Received:
             for bell in new:
                 bell.is_unknown = len(bell.sent_at) == 1
         elif new and not is_finished:
-            new[-1].is_lost, new[-1].is_unknown = True, len(new[-1].sent_at) == 1
+            new[-1].is_unsure, new[-1].is_unknown = True, len(new[-1].sent_at) == 1

@@ -48,8 +48,7 @@ class Shown:
             self._check_reminder(reminder, reminders[reminder.id])
 
     def _check_time(self, time: Time, row: dict[str, Any] | None) -> None:
-        is_open_while_withdrawn = self.ledger.is_withdrawn and time.state == "pending"
-        if time.is_blurred or is_open_while_withdrawn or (time.reminder.is_deleted and time.due.at > self.ledger.now):
+        if time.reminder.is_deleted and time.due.at > self.ledger.now:
             return
         if time.state == "void":
             assert row is None, row
@@ -74,7 +73,6 @@ class Shown:
     def _check_reminder(self, reminder: Reminder, row: dict[str, Any]) -> None:
         if reminder.plan.kind == "stok":
             assert row["details"]["persediaan"]["sisa"] == reminder.left
-        now, last = self.ledger.now, reminder.last(self.ledger.now)
-        is_unsure = reminder.is_near(now) or any(time.is_blurred for time in reminder.times.values())
-        if reminder.plan.kind != "kontrol" and not is_unsure:
-            assert row["is_done"] == (last is not None and last.state == "done"), f"{now}: {last}"
+        time = reminder.present(self.ledger.now)
+        is_done = reminder.plan.kind != "kontrol" and time is not None and time.state == "done"
+        assert row["is_done"] == is_done, f"{self.ledger.now}: {time}"
