@@ -58,6 +58,7 @@ def leave(moment: Time) -> None:
         else:
             row.state = "sent" if row.expires_at > moment.now else "missed"
             row.settled_at, row.sealed = moment.now, sealing.seal(claimed.words, row.user_id)
+            row.said = claimed.words["said"]  # type: ignore[assignment]  # a list of ids
     db.session.commit()
 
 

@@ -11,7 +11,6 @@ from typing import cast
 
 import sqlalchemy as sa
 from sqlalchemy import orm
-from sqlalchemy.dialects.postgresql import JSONB
 
 from app.core.database import db_time
 from app.core.database.session import db
@@ -36,9 +35,6 @@ NIGHT_FROM, NIGHT_TO = time(21), time(6)
 NOT_ALLOWED = "not allowed by the patient any more"
 
 _message = orm.aliased(Delivery)
-_names_missed = sa.func.jsonb_build_object(
-    "topic", Topic.MISSED.value, "occurrence_ids", sa.func.jsonb_build_array(Occurrence.id), type_=JSONB
-)
 #: SQL condition: the caregiver got an alert of the missed occurrence, or may have got it.
 _WAS_TOLD = (
     sa.exists()
@@ -49,7 +45,8 @@ _WAS_TOLD = (
         _message.channel.in_([Channel.MESSAGING, Channel.PUSH]),
         sa.or_(_message.state == DeliveryState.SENT, _message.unconfirmed_calls > 0),
         _message.receipt.is_distinct_from(Receipt.FAILED),
-        _message.payload.contains(_names_missed),
+        _message.payload.contains({"topic": Topic.MISSED}),
+        Occurrence.id == sa.any_(_message.said),
     )
     .correlate_except(_message)
 )
