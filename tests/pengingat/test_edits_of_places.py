@@ -57,3 +57,11 @@ def test_a_session_that_was_answered_early_is_not_asked_for_again(siti: Client, 
     assert reminder.say("done").json["slot"] == "1"
     put(siti, reminder, {"details": {"jadwal": details["jadwal"][::-1]}})
     assert ledger() == ["02 03:00 0 done", "03 03:00 1 pending"]
+
+
+def test_a_coming_dose_keeps_its_snooze_after_an_edit(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    reminder = medicine(siti, obat)
+    moment.move(hours=10, minutes=30)
+    assert reminder.say("snooze", minutes=20).status_code == 200
+    put(siti, reminder, {"details": with_doses(obat, dose("12:00", 2), dose("20:00"))})
+    assert waiting()[:2] == ["02 12:20", "02 20:00"]

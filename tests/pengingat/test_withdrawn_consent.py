@@ -72,3 +72,12 @@ def test_no_reminder_snooze_or_repeat_is_sent_after_a_withdrawn_consent(
     rows = db.session.scalars(sa.select(Delivery).filter_by(kind="reminder", state="pending")).all()
     assert {row.payload["bell"] for row in rows} == {"first", "again", "snooze"}
     assert [words_of(row) for row in rows] == [{}] * len(rows)
+
+
+def test_a_withdrawal_touches_no_due_time(metformin: Reminder, siti: Client, moment: Time) -> None:
+    moment.move(hours=11, minutes=5)
+    siti.put("/profile/persetujuan", {"health_data": False})
+    assert ledger()[:2] == ["02 12:00 1 pending", "03 00:00 0 void"]
+    siti.put("/profile/persetujuan", {"health_data": True})
+    assert ledger()[:2] == ["02 12:00 1 pending", "03 00:00 0 pending"]
+    assert metformin.say("done").json["due_at"] == "2026-03-02T12:00:00Z"
