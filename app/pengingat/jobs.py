@@ -16,7 +16,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.jobs.queue import BULK, enqueue_once_now
 from app.identity import erasure
 from app.identity.models import User
-from app.pengingat.ledger import missed
+from app.pengingat.ledger import missed, rows
 from app.pengingat.ledger.upcoming import HORIZON, Extension, plan
 from app.pengingat.models import Occurrence, Pengingat
 
@@ -31,8 +31,8 @@ SLICE_S = 2.0
 #: job sets `planned_until` of the person's reminders to now. The job changes only values that are more than this time
 #: in the past. So each reminder is updated at most six times an hour.
 PASS_OVER = timedelta(minutes=10)
-#: Days after which occurrences are deleted, and the number of occurrences per transaction.
-KEEP_DAYS, DELETE_BATCH = 400, 5000
+#: Number of old occurrences to delete in one transaction.
+DELETE_BATCH = 5000
 
 
 def top_up() -> None:
@@ -111,7 +111,7 @@ def miss_overdue() -> None:
 
 def delete_old() -> None:
     """Delete occurrences older than 400 days, in small transactions."""
-    is_old = Occurrence.due_at < db_time.now() - timedelta(days=KEEP_DAYS)
+    is_old = Occurrence.due_at < db_time.now() - rows.KEPT
     some = sa.select(Occurrence.id).where(is_old).limit(DELETE_BATCH).with_for_update(skip_locked=True)
     deletion = sa.delete(Occurrence).where(Occurrence.id.in_(some.scalar_subquery())).returning(Occurrence.id)
     while True:

@@ -103,3 +103,15 @@ def test_resetting_is_done_shortly_before_a_dose_queues_its_message_again(
     siti.put(path, {"is_done": True})
     siti.put(path, {"is_done": False})
     assert "03 00:00" in waiting()
+
+
+def test_is_done_answers_a_time_of_any_age_and_undo_takes_it_back(
+    siti: Client, moment: Time, obat: dict[str, Any]
+) -> None:
+    details = {**obat["details"], "selesai": "2026-03-02"}
+    path = f"/pengingat/{siti.post('/pengingat/obat', {**obat, 'details': details}).json['id']}"
+    moment.move(days=60)
+    jobs.miss_overdue()
+    assert siti.put(path, {"is_done": True}).json["is_done"] is True
+    assert siti.post(f"{path}/konfirmasi", {"status": "undo"}).json["state"] == "missed"
+    assert siti.get(path).json["is_done"] is False

@@ -16,11 +16,13 @@ from sqlalchemy.dialects.postgresql import ARRAY, insert
 
 from app.core.database.session import db
 from app.pengingat.models import Occurrence, OccurrenceState, occurrences
-from app.pengingat.timetable.schedule import AHEAD, DAY, NEVER, WEEK
+from app.pengingat.timetable.schedule import AHEAD, NEVER
 
 #: Time after an answer during which the person may change the answer.
 CHANGEABLE = timedelta(hours=24)
 MAX_SNOOZES = 3
+#: Time after which rows are deleted.
+KEPT = timedelta(days=400)
 
 ANSWERED = (OccurrenceState.DONE, OccurrenceState.SKIPPED)
 
@@ -158,7 +160,7 @@ def lock_last_answered(reminder_id: int, now: datetime, second: datetime | None,
 
     If `second` is set, search only rows due in this second.
     """
-    since, until = (second, second + timedelta(seconds=1)) if second else (now - WEEK - 2 * DAY, NEVER)
+    since, until = (second, second + timedelta(seconds=1)) if second else (now - KEPT, NEVER)
     values = {"reminder": reminder_id, "slot": slot, "now": now - CHANGEABLE, "since": since, "until": until}
     return list(db.session.scalars(_answered, values))
 
