@@ -244,6 +244,19 @@ def test_a_dose_is_not_added_to_an_alert_that_has_expired(
     assert told() == ["Siti Aminah belum menandai obat kemarin pukul 23.00 WIB. Boleh tolong ditanyakan?"]
 
 
+def test_a_dose_is_not_added_to_an_alert_that_a_worker_has_tried_to_send(
+    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
+) -> None:
+    """The worker has died in the call, so the caregiver may have read the alert already."""
+    make(siti, obat, "03:00", "05:00", penting=True)
+    for hour in (4, 6):
+        moment.now = moment.now.replace(hour=hour)
+        jobs.miss_overdue()
+        db.session.execute(sa.update(Delivery).where(Delivery.kind == "alert").values(attempts=1))
+    alerts = sa.select(Delivery.payload["occurrence_ids"]).filter_by(kind="alert", channel="messaging")
+    assert [len(ids) for ids in db.session.scalars(alerts)] == [1, 1]
+
+
 def test_a_sweep_without_missed_doses_needs_at_most_one_statement(
     siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int, statements: Any
 ) -> None:

@@ -125,7 +125,8 @@ def _tell(
     """
     same = [row for row in alerts if row.channel == channel and row.payload.items() >= subject._asdict().items()]
     for row in same:
-        if row.state == DeliveryState.PENDING and row.expires_at > now:
+        # A worker that has tried to send the alert may have said what was in it. A receipt can still settle it.
+        if row.state == DeliveryState.PENDING and not row.attempts and row.expires_at > now:
             row.payload = {**row.payload, "occurrence_ids": [*_ids(row), *ids]}
             return
     left = [row.settled_at or row.due_at for row in same if row.payload["is_first"] and row.state in LEAVING]
