@@ -63,6 +63,24 @@ def test_done_answers_all_reminders_of_one_message(phone: Phone, sent: Sent) -> 
     assert [state(row) for row in rows] == ["done"] * 3
 
 
+def test_an_answer_about_several_names_what_was_recorded(phone: Phone, sent: Sent, siti: Client, moment: Time) -> None:
+    medicines = sent("Metformin", "Amlodipin")
+    moment.move(days=-1)
+    meal = {"sarapan": {"jam": f"{read(medicines[0]).due_at:%H:%M}"}}
+    siti.post("/pengingat", {"tipe": "makan", "judul": "Makan teratur", "details": meal})
+    moment.move(days=1)
+    breakfast = db.session.scalars(
+        sa.select(Occurrence.id).filter_by(slot="sarapan").order_by(Occurrence.due_at)
+    ).first()
+    said = sa.update(Delivery).where(Delivery.said == medicines).values(said=[*medicines, breakfast])
+    db.session.execute(said)
+    db.session.commit()
+    assert phone.write("sudah minum").outcome == "answered:doubt"
+    assert phone.write("SUDAH").text == "Terima kasih, Siti. Sudah kami catat: Metformin, Amlodipin, sarapan."
+    phone.write("belum")
+    assert phone.write("LEWATI 1 3").text == "Baik, Siti. Kali ini dilewati: Metformin, sarapan."
+
+
 def test_numbers_select_reminders_within_one_message(phone: Phone, sent: Sent) -> None:
     rows = sent("Metformin", "Amlodipin", "Simvastatin")
     phone.write("SUDAH 2")

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -50,7 +51,7 @@ _whom = sa.case((_person.id != _of_user, _person.nama_ktp), else_="")
 #: Query of the times in the messages to the person's present number, newest message first. A message counts as sent if
 #: its outcome is unknown, because the person may have received it.
 _read = (
-    sa.select(Occurrence, Pengingat.details, _whom, _of.provider_ref, _of.id)
+    sa.select(_of.id, _of.provider_ref, Occurrence, Pengingat.details, _whom)
     .join_from(Occurrence, deliveries, Occurrence.id == sa.any_(_of.said))
     .join(_person, _person.id == _of.user_id)
     .join(User, User.id == _of_user)
@@ -61,11 +62,11 @@ _read = (
         _of.channel == Channel.MESSAGING,
         sa.or_(_of.state == DeliveryState.SENT, _of.unconfirmed_calls > 0),
         _of.receipt.is_distinct_from(Receipt.FAILED.value),
-        _sent_at > sa.bindparam("since", type_=sa.DateTime(timezone=True)),
+        _of.due_at > sa.bindparam("since", type_=sa.DateTime(timezone=True)),
         _of.due_at < sa.bindparam("until", type_=sa.DateTime(timezone=True)),
         sa.or_(User.phone_changed_at.is_(None), User.phone_changed_at <= _sent_at),
     )
-    .order_by(_of.due_at.desc(), _of.id, sa.func.array_position(_of.said, Occurrence.id))
+    .order_by(_of.due_at.desc(), _of.id.desc(), sa.func.array_position(_of.said, Occurrence.id))
     .limit(LATEST)
     .options(rows.WITH_NEXT)
     .execution_options(populate_existing=True)
@@ -144,16 +145,16 @@ def read(
     now = db_time.now()
     until = now if quoted or wrote_at is None else wrote_at
     found = db.session.execute(_read, {"of_user": user_id, "since": now - LIFETIME, "until": until + SECOND}).all()
-    parts = [(each[3:], _time_of(*each[:3])) for each in found]
-    known = {time.row.id: time for _, time in parts}
+    parts = [(message_id, ref, _time_of(*values)) for message_id, ref, *values in found]
+    known = {time.row.id: time for *_, time in parts}
     if quoted:
-        meant = [time for (ref, *_), time in parts if ref == quoted]
+        meant = [time for _, ref, time in parts if ref == quoted]
         if not meant:
             was_reminder = _was_reminder(user_id, quoted)
             return Conversation(known=known, is_quoted=True, is_too_old=was_reminder, is_elsewhere=not was_reminder)
         messages = [meant]
     else:
-        messages = [[time for _, time in each] for _, each in groupby(parts, key=lambda part: part[0][1:])]
+        messages = [[time for *_, time in each] for _, each in groupby(parts, key=itemgetter(0))]
         meant = [known[id_] for id_ in about if id_ in known] if about else _last(messages)
     open_ = frozenset(time.row.id for message in messages for time in message if _is_open(time.row, now))
     answered = _last_answer(messages, open_, now)
