@@ -49,10 +49,8 @@ class Ministry(Simulator):
 
     def routes(self, blueprint: Blueprint) -> None:
         blueprint.get("/artikel")(self._list)
-        blueprint.get("/baca/<rubric>/<day>/<int:number>/<slug>/")(self._dated)
         blueprint.get("/_redirect")(self._redirect)
-        blueprint.get("/wp-content/uploads/<path:file>")(self._picture)
-        blueprint.get("/<slug>")(self._plain)
+        blueprint.get("/<path:path>")(self._article)
 
     def actions(self) -> dict[str, Callable[..., Any]]:
         return {"show": lambda variants: self.show(*variants), "publish": self.publish}
@@ -112,18 +110,11 @@ class Ministry(Simulator):
     <img src="data:image/gif;base64,R0lGODlhAQABAAAAACw="
       data-src="/ministry{article.picture}" alt="{title}"></a>
   <h2 class="entry-title"><a href=".{article.path}">{title}</a></h2>
-  <p>{html.escape(article.summary)}</p>
   <a class="more" href="//{host}/ministry{article.path}#isi">Baca selengkapnya</a>
 </article>"""
 
-    def _dated(self, rubric: str, day: str, number: int, slug: str) -> ResponseReturnValue:
-        return self._article(f"/baca/{rubric}/{day}/{number}/{slug}/")
-
-    def _plain(self, slug: str) -> ResponseReturnValue:
-        return self._article(f"/{slug}")
-
     def _article(self, path: str) -> ResponseReturnValue:
-        article = next((each for each in self.articles if each.path == path), None)
+        article = next((each for each in self.articles if each.path == f"/{path}"), None)
         if article is None:
             abort(404)
         shown = self._shown
@@ -155,7 +146,6 @@ class Ministry(Simulator):
         properties = {
             "og:type": "article",
             "og:title": article.title,
-            "og:description": article.summary,
             "og:url": self.address(article),
             "og:image": self.url + article.picture,
             "article:published_time": article.published,
@@ -193,6 +183,3 @@ class Ministry(Simulator):
     def _redirect(self) -> ResponseReturnValue:
         """Redirect to the address in `?to=`. Many large sites have such an open redirect."""
         return redirect(request.args["to"])
-
-    def _picture(self, file: str) -> ResponseReturnValue:
-        return Response(b"\xff\xd8\xff\xe0" + file.encode(), content_type="image/jpeg")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from html import unescape
 
 
 @dataclass(frozen=True)
@@ -32,16 +30,6 @@ class Article:
     def published(self) -> str:
         """Return the date and time in RFC 3339, in the site's time zone (WIB)."""
         return f"{self.day[:4]}-{self.day[4:6]}-{self.day[6:]}T09:30:00+07:00"
-
-    @property
-    def plain_text(self) -> str:
-        paragraphs = re.split(r"</(?:p|li|h2|h3)>", self.text)
-        lines = (" ".join(unescape(re.sub(r"<[^>]+>", " ", part)).split()) for part in paragraphs)
-        return "\n\n".join(line for line in lines if line)
-
-    @property
-    def summary(self) -> str:
-        return self.plain_text.split("\n")[0][:140]
 
 
 def _prose(subject: str) -> str:
