@@ -44,9 +44,6 @@ def additions_meet_delete_of_the_reminder(scene: Scene) -> Script:
     add = person.post(f"{path}/persediaan", tambah=1)
     yield [add, person.delete(path), add]
     assert scene.sql("SELECT count(*) FROM reminders WHERE id = :id", id=id_) == 0
-    waiting = "SELECT count(*) FROM deliveries WHERE kind = 'stock' AND state = 'pending'"
-    waiting += " AND (payload ->> 'about_id')::bigint = :id"
-    assert scene.sql(waiting, id=id_) == 0
 
 
 @encounter(200, 401, 404)
