@@ -14,14 +14,14 @@ from flask import Flask
 from app.core.database.session import db, unit_of_work
 from app.identity.models import User
 from app.notifications import jobs
-from app.pengingat.ledger import bells
-from app.pengingat.models import Occurrence, Pengingat
+from app.pengingat.models import Pengingat
 from app.personal_data import jobs as personal_data
 from dev.simulators import Server
 from tests.caregivers.dependents import PATH, delete, keep
 from tests.helpers.client import Client
 from tests.helpers.factories import PASSWORD
 from tests.inbox.phones import Phone
+from tests.pengingat.falling_due import fall_due
 
 MEDICINE = {
     "judul": "Obat tekanan darah",
@@ -38,21 +38,6 @@ DAUGHTER = "+6281200000007"
 @pytest.fixture
 def client(committed: Flask, gateway: Server) -> Client:
     return Client(committed)
-
-
-def fall_due(user_id: int) -> None:
-    """Make a person's next dose and its deliveries due now."""
-    with unit_of_work():
-        at = sa.func.date_trunc("minute", sa.func.now())
-        pending = sa.select(sa.func.min(Occurrence.id)).filter_by(user_id=user_id, state="pending")
-        row = db.session.scalar(
-            sa.update(Occurrence)
-            .where(Occurrence.id == pending.scalar_subquery())
-            .values(due_at=at, day=sa.func.date(sa.func.timezone("Asia/Jakarta", at)))
-            .returning(Occurrence.due_at)
-        )
-        if row is not None:  # a deleted person has no pending dose
-            bells.ring([bells.Bell(user_id, bells.BellKind.FIRST, row)], row)
 
 
 def texts(gateway: Server, number: str) -> list[str]:

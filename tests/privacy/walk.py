@@ -28,6 +28,7 @@ from tests.core.media.samples import plain
 from tests.helpers.client import Client
 from tests.helpers.factories import make_admin, make_superadmin, make_user
 from tests.inbox.phones import Phone
+from tests.pengingat.falling_due import fall_due
 from tests.personal_data.traces import dump, found
 from tests.privacy.marks import MARKS, PERSON
 
@@ -281,10 +282,11 @@ class Walk:
 
     def look(self) -> None:
         """Send all deliveries. Then collect everything that the service wrote."""
-        db.session.execute(sa.update(Delivery).values(due_at=sa.func.now(), next_try_at=sa.func.now()))
-        db.session.commit()
-        for _ in range(3):
-            jobs.drain("bulk")
+        with unit_of_work():
+            db.session.execute(sa.update(Delivery).values(due_at=sa.func.now(), next_try_at=sa.func.now()))
+        fall_due(self.id)
+        for queue in ("bulk", "bulk", "bulk", "urgent"):
+            jobs.drain(queue)
         self.traces.messages = [(message.target, message.text) for message in self.sim.messaging.sent]
         self.traces.pushes = [(push.endpoint, push.text or "") for push in self.sim.push.messages]
         self.traces.metrics = self.nobody.get("/metrics").text
