@@ -16,7 +16,8 @@ def consents(person: Person, **granted: bool) -> Call:
 
 
 def waiting(scene: Scene, person: Person) -> int:
-    query = "SELECT count(*) FROM deliveries WHERE user_id = :id AND kind = 'reminder' AND state = 'pending'"
+    """Count the person's pending occurrences that lie ahead."""
+    query = "SELECT count(*) FROM occurrences WHERE user_id = :id AND state = 'pending' AND due_at > now()"
     return int(scene.sql(query, id=person.id))
 
 

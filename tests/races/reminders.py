@@ -37,11 +37,11 @@ def forget_plans(scene: Scene, person: Person) -> None:
 
 
 def hours_waiting(scene: Scene, id_: int) -> set[int]:
-    """Return the hours (in UTC) at which a reminder's pending messages are due."""
+    """Return the hours (in UTC) of a reminder's pending occurrences that have a pending bell."""
     query = """
-        SELECT array_agg(DISTINCT extract(hour FROM due_at AT TIME ZONE 'UTC')::int) FROM deliveries
-        WHERE kind = 'reminder' AND (payload ->> 'about_id')::bigint = :id
-        AND state = 'pending' AND channel = 'messaging'"""
+        SELECT array_agg(DISTINCT extract(hour FROM o.due_at AT TIME ZONE 'UTC')::int)
+        FROM occurrences o JOIN deliveries d USING (user_id, due_at)
+        WHERE o.reminder_id = :id AND o.state = 'pending' AND d.state = 'pending' AND d.channel = 'messaging'"""
     return set(scene.sql(query, id=id_) or [])
 
 
@@ -62,8 +62,8 @@ def left_of(scene: Scene, person: Person) -> int:
 def creates_of_a_persons_last_reminder(scene: Scene) -> Script:
     person = scene.person()
     fill = """
-        INSERT INTO reminders (user_id, tipe, judul, waktu, timezone, details, active_from, planned_until)
-        SELECT :id, 'kontrol', 'Kontrol', now() + n * interval '30 days', 'UTC', '{}', now(), now()
+        INSERT INTO reminders (user_id, tipe, judul, waktu, timezone, details, active_from, planned_until, is_finished)
+        SELECT :id, 'kontrol', 'Kontrol', now() + n * interval '30 days', 'UTC', '{}', now(), '9999-01-01', true
         FROM generate_series(1, :count) AS n"""
     scene.change(fill, id=person.id, count=MAX_REMINDERS - 1)
     responses = yield [remind(person), remind(person), remind(person)]
@@ -133,7 +133,8 @@ def reminder_is_done_and_not_done(scene: Scene) -> Script:
     person = scene.person()
     path, id_ = pengingat(scene, person)
     yield [person.put(path, is_done=True), person.put(path, is_done=False), TOP_UP, person.put(path, is_done=True)]
-    assert scene.sql("SELECT count(*) FROM occurrences WHERE reminder_id = :id AND state = 'done'", id=id_) == 1
+    done = scene.sql("SELECT count(*) FROM occurrences WHERE reminder_id = :id AND state = 'done'", id=id_)
+    assert scene.send(person.get(path)).body["is_done"] is (done == 1)
 
 
 def confirm(person: Person, path: str, status: str) -> Call:
@@ -141,10 +142,15 @@ def confirm(person: Person, path: str, status: str) -> Call:
 
 
 def fall_due(scene: Scene, id_: int) -> None:
-    """Change the due time of a reminder's first occurrence to a minute ago."""
+    """Change the due time of a reminder's first occurrence, and its bells, to a minute ago."""
     scene.change(
-        """UPDATE occurrences SET due_at = date_trunc('second', now()) - interval '1 minute' WHERE id = (
-            SELECT min(id) FROM occurrences WHERE reminder_id = :id)""",
+        """
+        WITH first AS (SELECT id, user_id, due_at FROM occurrences WHERE reminder_id = :id ORDER BY id LIMIT 1),
+            moved AS (
+                UPDATE deliveries d SET due_at = date_trunc('second', now()) - interval '1 minute'
+                FROM first WHERE d.user_id = first.user_id AND d.due_at = first.due_at)
+        UPDATE occurrences o SET due_at = date_trunc('second', now()) - interval '1 minute'
+        FROM first WHERE o.id = first.id""",
         id=id_,
     )
 

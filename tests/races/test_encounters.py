@@ -66,9 +66,6 @@ WRONG = {
         SELECT count(*) FROM (
             SELECT FROM users WHERE erasure_due_at IS NULL GROUP BY guardian_id HAVING count(guardian_id) > 5
         ) AS crowds""",
-    "messages of reminders that are gone": """
-        SELECT count(*) FROM deliveries WHERE state = 'pending' AND payload ->> 'about' = 'reminder'
-        AND NOT EXISTS (SELECT FROM reminders WHERE id = (payload ->> 'about_id')::bigint)""",
     "people with too many browsers": """
         SELECT count(*) FROM (SELECT FROM push_subscriptions GROUP BY user_id HAVING count(user_id) > 10) AS crowds""",
 }
