@@ -16,6 +16,7 @@ from app.identity.models import User
 from app.notifications.delivery.delivery_preferences import SWITCHED_OFF
 from app.notifications.delivery.messaging import INVALID, WRONG
 from app.notifications.delivery.number_verification import UNPROVEN
+from app.notifications.delivery.rendering import NOT_ANY_MORE
 from app.notifications.models import Delivery
 from app.pengingat.caregiving.alerts import NOT_ALLOWED
 from app.pengingat.models import Occurrence
@@ -93,6 +94,16 @@ def test_each_delivery_state_has_a_status_and_an_own_reason_text(
 def test_a_cancelled_reminder_has_a_reason(siti: Client, state: str, reason: str) -> None:
     add(siti.user, kind="reminder", payload={"bell": "first"}, said=[occurrence(siti.user, state)], state="cancelled")
     assert only(siti)["channels"][0]["reason"] == reason
+
+
+def test_a_bell_that_said_nothing_is_left_out(siti: Client) -> None:
+    """The person answered before the bell rang. A bell of a channel that is off keeps its reason."""
+    bell: dict[str, Any] = {"kind": "reminder", "payload": {"bell": "first"}, "state": "cancelled"}
+    add(siti.user, **bell, last_error=NOT_ANY_MORE)
+    response = siti.get("/pengiriman")
+    assert (response.json, response.headers["X-Total-Count"]) == ([], "0")
+    add(siti.user, "push_fan_out", **bell, last_error=SWITCHED_OFF)
+    assert [part["channel"] for part in only(siti)["channels"]] == ["push"]
 
 
 def test_pushes_to_several_browsers_are_one_entry_with_the_best_status(siti: Client) -> None:

@@ -15,6 +15,7 @@ from app.identity import notification_settings
 from app.identity.notification_settings import DeliveryPreferences
 from app.identity.sessions import Caller
 from app.notifications.delivery.delivery_preferences import ALWAYS_WANTED, AT_ANY_HOUR, SWITCHED_OFF
+from app.notifications.delivery.rendering import NOT_ANY_MORE
 from app.notifications.models import OPEN, Channel, Delivery, DeliveryState, Receipt
 from app.pengingat.ledger import bells, stock
 from app.pengingat.models import LATE, Occurrence, Pengingat
@@ -95,6 +96,7 @@ def _grouped(user_id: int, *which: sa.ColumnElement[bool]) -> sa.Select[*tuple[o
     # The keys of one event differ only in the channel and the browser.
     event = sa.func.regexp_replace(Delivery.dedupe_key, r"(:(messaging|push_fan_out))?(:\d+)?$", "")
     key = (Delivery.kind, Delivery.due_at)
+    is_bell = Delivery.payload[bells.BELL].astext.is_not(None)  # a bell that said nothing is left out
     groups = (
         sa.select(
             sa.func.min(Delivery.id).label("id"),
@@ -104,6 +106,7 @@ def _grouped(user_id: int, *which: sa.ColumnElement[bool]) -> sa.Select[*tuple[o
             sa.func.json_agg(delivery, type_=sa.JSON).label("rows"),
         )
         .where(Delivery.user_id == user_id, *which)
+        .where(sa.or_(~is_bell, Delivery.said.is_not(None), Delivery.last_error.is_distinct_from(NOT_ANY_MORE)))
         .group_by(*key, event)
         .subquery()
     )
