@@ -40,7 +40,8 @@ UPDATE occurrences SET due_at = due_at - interval '61 minutes' WHERE id IN (
         SELECT o.id, row_number() OVER (PARTITION BY o.user_id ORDER BY o.due_at) AS place FROM occurrences o
         WHERE o.reminder_id = ANY(%s) AND o.state = 'pending' AND o.due_at <= now() AND NOT EXISTS (
             SELECT FROM deliveries d
-            WHERE d.user_id = o.user_id AND d.due_at = o.due_at AND d.state IN ('pending', 'claimed')
+            WHERE d.user_id = o.user_id AND d.due_at >= o.due_at AND d.due_at < o.due_at + interval '1 second'
+            AND d.state IN ('pending', 'claimed')
         )
     ) AS settled WHERE place <= %s
 )
