@@ -6,7 +6,7 @@ from pathlib import Path
 
 from alembic import op
 
-revision = "0064"
+revision = "0065"
 down_revision = None
 
 SCHEMA = Path(__file__).parents[1] / "initial.sql"
