@@ -188,17 +188,17 @@ LIMITS: dict[str, Limit] = {
     "config.py broadcast_per_minute": Limit(
         "the sender's reputation",
         "broadcast messages to all people",
-        "notifications/broadcasts/test_presend_checks.py::test_slots_follow_the_rate_limit_and_allow_only_a_small_burst",
+        "notifications/broadcasts/test_presend_checks.py::test_the_rate_limit_is_shared_and_ends_the_drain",
     ),
     "config.py broadcast_per_day": Limit(
         "the sender's reputation",
         "people who get messages in 24 hours, if the provider names no limit",
-        "notifications/broadcasts/test_limits.py::test_without_a_provider_limit_the_setting_limits_broadcasts",
+        "notifications/broadcasts/test_limits.py::test_the_budget_is_the_limit_of_the_provider",
     ),
     "config.py broadcast_per_user_per_day": Limit(
         "the person",
         "broadcast messages to a person, of all authors",
-        "notifications/broadcasts/test_broadcasts.py::test_a_person_gets_at_most_three_broadcasts_a_day",
+        "notifications/broadcasts/test_presend_checks.py::test_a_person_gets_at_most_three_broadcasts_a_day",
     ),
     # Limits on pushes
     "push/routes.py subscribe '60 per minute'": Limit("the database", "an address", GENERIC),

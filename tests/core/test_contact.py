@@ -31,8 +31,8 @@ def delivery(**payload: object) -> list[Claimed]:
 
 #: Functions for all sentences that can end with the administrator's contact.
 SENTENCES: dict[str, Callable[[], Any]] = {
-    "account changed": lambda: notices.render_changed(delivery(fields=["email"]))[1]["text"],
-    "number taken": lambda: notices.render_number(delivery(event="number_taken"))[1]["body"],
+    "account changed": lambda: notices.render(delivery(event=notices.ACCOUNT_CHANGED, fields=["email"]))[1]["text"],
+    "number taken": lambda: notices.render(delivery(event=notices.NUMBER_WAS_TAKEN))[1]["text"],
     "delivery failed": lambda: delivery_labels.with_contact(delivery_labels.FAILED),
     "delivery unreached": lambda: delivery_labels.with_contact(delivery_labels.UNREACHED),
     "delivery late": lambda: delivery_labels.with_contact(delivery_labels.LATE),

@@ -93,7 +93,7 @@ def test_redis_keys_contain_no_username_or_phone_number(app: Flask, client: Clie
     assert client.get("/send-verification-code", query_string={"phone": "081277660044"}).status_code == 200
     keys = " ".join(key.decode() for key in app.extensions["redis"].keys("*"))
     assert "/username:" in keys
-    assert "/phone:" in keys
+    assert "/password_reset/" in keys
     assert "sandiditempatsalah" not in keys.lower()
     assert "81277660044" not in keys
 
