@@ -124,9 +124,10 @@ def sent_dose(scene: Scene, caregiver: Person, dependent: Person) -> tuple[int, 
     due = "reminder_id = :id AND due_at <= now()"
     scene.change(
         f"""UPDATE deliveries SET state = 'sent', settled_at = o.due_at, claim_token = gen_random_uuid(),
-            said = ARRAY[o.id], link_hash = :hash
+            due_at = o.due_at, said = ARRAY[o.id], link_hash = :hash
         FROM (SELECT id, user_id, due_at FROM occurrences WHERE {due}) AS o
-        WHERE deliveries.user_id = o.user_id AND deliveries.due_at = o.due_at AND channel = 'messaging'""",
+        WHERE deliveries.id = (
+            SELECT min(id) FROM deliveries d WHERE d.user_id = o.user_id AND channel = 'messaging')""",
         id=id_,
         hash=hash_of(token),
     )
