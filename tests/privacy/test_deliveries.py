@@ -106,6 +106,30 @@ def test_a_bell_that_said_nothing_is_left_out(siti: Client) -> None:
     assert [part["channel"] for part in only(siti)["channels"]] == ["push"]
 
 
+def test_a_bell_that_waits_is_listed_if_it_would_say_something_now(siti: Client) -> None:
+    """A dose was answered early, and taken back. Its second message has no time any more after an edit."""
+
+    def kinds() -> list[tuple[str, str]]:
+        rows = siti.get("/pengiriman").json
+        bells = {row.id: str(row.payload["bell"]) for row in db.session.scalars(sa.select(Delivery))}
+        return [(bells[row["id"]], row["title"]) for row in rows if row["due_at"] == due_at]
+
+    now = db_time.now().replace(microsecond=0)
+    soon = now + timedelta(minutes=30)
+    jam = soon.strftime("%H:%M")
+    details = {**OBAT["details"], "jadwal": [{"jam": jam, "jumlah": 1, "satuan": "tablet"}], "frekuensi": 1}
+    reminder = siti.post("/pengingat/obat", {**OBAT, "details": details}).json
+    due_at = reminder["waktu"]
+    path = f"/pengingat/{reminder['id']}"
+    assert kinds() == [("first", "Pengingat: Obat diabetes")]
+    siti.post(f"{path}/konfirmasi", {"status": "done", "due_at": due_at})
+    assert kinds() == []
+    siti.post(f"{path}/konfirmasi", {"status": "undo"})
+    assert kinds() == [("first", "Pengingat: Obat diabetes")]
+    siti.delete(path)
+    assert siti.get("/pengiriman").json == []
+
+
 def test_pushes_to_several_browsers_are_one_entry_with_the_best_status(siti: Client) -> None:
     first = add(siti.user, "push_fan_out", state="sent")
     add(siti.user, "push", target="1", state="failed", last_error="unsubscribed")
@@ -168,7 +192,7 @@ def test_the_number_of_statements_does_not_grow_with_the_list(siti: Client, stat
             due_at=NOW + timedelta(minutes=minute),
             **({"payload": {"bell": "first"}, "said": [occurrence(siti.user)]} if minute == 29 else {}),
         )
-    with statements.at_most(6):  # one statement each for the session, page, count, settings, time and occurrences
+    with statements.at_most(7):  # one each for the session, open times, page, count, settings, time and said times
         siti.get("/pengiriman?per_page=10")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,7 +11,8 @@ import sqlalchemy as sa
 from app.core.database import db_time
 from app.core.database.session import db
 from app.core.web.pagination import Listing, Page, paginate_rows
-from app.identity import notification_settings
+from app.identity import consents, notification_settings
+from app.identity.consents import Purpose
 from app.identity.notification_settings import DeliveryPreferences
 from app.identity.sessions import Caller
 from app.notifications.delivery.delivery_preferences import ALWAYS_WANTED, AT_ANY_HOUR, SWITCHED_OFF
@@ -65,7 +66,7 @@ def list_own(caller: Caller, page: Page) -> Listing[Sent]:
 
 def list_of(user_id: int, page: Page, *which: sa.ColumnElement[bool]) -> Listing[Sent]:
     """Return a person's deliveries that match the condition `which`, latest due time first."""
-    listing = paginate_rows(_grouped(user_id, *which), page)
+    listing = paginate_rows(_grouped(user_id, _ringing(user_id), *which), page)
     preferences, now = notification_settings.delivery_preferences(user_id), db_time.now()
     times = _times(user_id, [row for row in listing.rows if row.bell is not None])
     rows = [
@@ -81,7 +82,25 @@ def list_of(user_id: int, page: Page, *which: sa.ColumnElement[bool]) -> Listing
     return Listing(rows, listing.total, page)
 
 
-def _grouped(user_id: int, *which: sa.ColumnElement[bool]) -> sa.Select[*tuple[object, ...]]:
+def _ringing(user_id: int) -> set[tuple[str, datetime]]:
+    """Return kind and moment of the bells that would say something now."""
+    open_rows = (
+        sa.select(Occurrence, Pengingat)
+        .join(Pengingat, Pengingat.id == Occurrence.reminder_id)
+        .where(
+            Occurrence.user_id == user_id,
+            Occurrence.state.in_([Answer.PENDING, Answer.MISSED]),
+            Occurrence.due_at > db_time.now_sql() - 12 * LATE,
+            ~consents.is_withdrawn(user_id, Purpose.HEALTH_DATA),
+        )
+    )
+    rows = db.session.execute(open_rows).all()
+    return {(bell.kind, bell.moment) for row, pengingat in rows for bell in bells.of_row(pengingat, row)}
+
+
+def _grouped(
+    user_id: int, ringing: Collection[tuple[str, datetime]], *which: sa.ColumnElement[bool]
+) -> sa.Select[*tuple[object, ...]]:
     """Return a query for a person's deliveries. Each row combines a message and the pushes with the same content."""
     delivery = sa.func.json_build_array(
         Delivery.channel,
@@ -96,17 +115,22 @@ def _grouped(user_id: int, *which: sa.ColumnElement[bool]) -> sa.Select[*tuple[o
     # The keys of one event differ only in the channel and the browser.
     event = sa.func.regexp_replace(Delivery.dedupe_key, r"(:(messaging|push_fan_out))?(:\d+)?$", "")
     key = (Delivery.kind, Delivery.due_at)
-    is_bell = Delivery.payload[bells.BELL].astext.is_not(None)  # a bell that said nothing is left out
+    bell = Delivery.payload[bells.BELL].astext
+    # Bells that say or said nothing are left out. A bell that could not leave has another reason.
+    says_something = sa.case(
+        (sa.or_(bell.is_(None), Delivery.said.is_not(None)), sa.true()),
+        (Delivery.state.in_(OPEN), sa.tuple_(bell, Delivery.due_at).in_(ringing)),
+        else_=Delivery.last_error.is_distinct_from(NOT_ANY_MORE),
+    )
     groups = (
         sa.select(
             sa.func.min(Delivery.id).label("id"),
             *key,
             sa.func.max(about_id).label("about_id"),
-            sa.func.max(Delivery.payload[bells.BELL].astext).label("bell"),
+            sa.func.max(bell).label("bell"),
             sa.func.json_agg(delivery, type_=sa.JSON).label("rows"),
         )
-        .where(Delivery.user_id == user_id, *which)
-        .where(sa.or_(~is_bell, Delivery.said.is_not(None), Delivery.last_error.is_distinct_from(NOT_ANY_MORE)))
+        .where(Delivery.user_id == user_id, says_something, *which)
         .group_by(*key, event)
         .subquery()
     )
