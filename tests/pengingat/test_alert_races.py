@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from threading import Event
+from time import sleep
 from typing import Any
 
 import pytest
@@ -88,3 +90,22 @@ def test_deleting_users_while_schedulers_run_causes_no_deadlock(committed: Flask
     clock()
     remaining = [(patient_id, caregiver_id) for patient_id, caregiver_id, _ in trios[6:]]
     assert told() == {(caregiver_id, patient_id): 1 for patient_id, caregiver_id in remaining}
+
+
+def test_caregivers_whose_usernames_change_meanwhile_get_their_alerts(committed: Flask, trios: list[Trio]) -> None:
+    is_locked = Event()
+
+    def rename_all() -> None:
+        with unit_of_work():
+            for _, caregiver_id, _ in trios:
+                get_locked_or_404(User, caregiver_id).username = f"baru{caregiver_id}"
+            db.session.flush()
+            is_locked.set()
+            sleep(0.5)  # the schedulers run into the locks
+
+    def clock_after_the_locks() -> None:
+        assert is_locked.wait(10)
+        clock()
+
+    run_together(committed, rename_all, clock_after_the_locks)
+    assert told() == {(caregiver_id, patient_id): 1 for patient_id, caregiver_id, _ in trios}

@@ -69,8 +69,8 @@ def _add(topic: Topic, now: datetime, *which: sa.ColumnElement[bool]) -> None:
         .join(User, User.id == CaregiverLink.caregiver_id)
         .where(care.has(Scope.ALERTS), *which)
         .order_by(CaregiverLink.id, Occurrence.due_at, Occurrence.id)
-        # Leave out caregivers who are being deleted.
-        .with_for_update(of=User, read=True, key_share=True, skip_locked=True)
+        # Wait for the deletion of a caregiver. A change of the username or the number takes the same lock for a moment.
+        .with_for_update(of=User, read=True, key_share=True)
     )
     rows = db.session.execute(found).all()
     if not rows:
