@@ -111,7 +111,7 @@ def _reply(row: Inbound, sender: MessageAuthor, command: Word, budget: limits.Bu
     else:
         is_late = row.received_at - previous.wrote_at(row) > LATEST and not _quoted(row)
         asked = replace(asked, is_elsewhere=asked.is_elsewhere or is_late)
-        repeated = None if earlier or _quoted(row) else _repeat(row, sender)
+        repeated = None if earlier or _quoted(row) or is_late else _repeat(row, sender)
         reply = repeated or _act(sender, _meaning(row, asked), asked)
     if taken_back and (is_reaction or reply.text is None or reply.outcome == Word.NOT_YET):
         reply = MessageReply(UNDO, texts.UNDONE)
@@ -201,7 +201,7 @@ def _act(sender: MessageAuthor, meaning: Meaning, asked: Conversation) -> Messag
     if meaning.token:
         return _answer(sender, meaning, asked)
     if asked.is_elsewhere:
-        return MessageReply(limits.DOUBT, texts.DOUBT)
+        return MessageReply(limits.DOUBT, texts.DOUBT_ANSWERED if asked.last_answer else texts.DOUBT)
     if asked.is_too_old and meaning.word in {*SAY, Word.NOT_YET}:
         return MessageReply(f"refused {AlreadyClosed.code}", AlreadyClosed.message)
     match meaning.word:
@@ -211,7 +211,7 @@ def _act(sender: MessageAuthor, meaning: Meaning, asked: Conversation) -> Messag
             return MessageReply("refused range", texts.RANGE)
         case Word.DONE | Word.SKIP | Word.SNOOZE:
             return _answer(sender, meaning, asked)
-        case Word.NOT_YET if times := [t for t in asked.last_answer if not meaning.named or t.row.id in meaning.named]:
+        case Word.NOT_YET if times := _taken_back(meaning, asked):
             return _undo(times)
         case Word.NOT_YET if asked.open:
             return MessageReply(meaning.word, texts.not_yet(sender.name))
@@ -220,6 +220,13 @@ def _act(sender: MessageAuthor, meaning: Meaning, asked: Conversation) -> Messag
         case Word.OK:
             return _ok(sender, asked)
     return _ask_back(asked)
+
+
+def _taken_back(meaning: Meaning, asked: Conversation) -> Sequence[RemindedTime]:
+    """Return the times whose answer "not yet" takes back: those that the text names, or all of the last answer."""
+    if not meaning.named:
+        return asked.last_answer
+    return [asked.known[id_] for id_ in meaning.named if id_ in asked.recent]
 
 
 def _ask_back(asked: Conversation) -> MessageReply:

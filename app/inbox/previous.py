@@ -44,13 +44,17 @@ def earlier_version(row: Inbound) -> Inbound | None:
 
 
 def list_recorded(row: Inbound) -> list[Inbound]:
-    """Return the messages that recorded an answer in the two minutes before this one was written, newest first."""
-    since = wrote_at(row) - REPEATED_WITHIN
+    """Return the messages that recorded an answer in the two minutes before this one was written, newest first.
+
+    Texts that were written within two minutes count in any order, because webhooks may arrive in any order.
+    """
+    at = wrote_at(row)
+    since = at - REPEATED_WITHIN
     earlier = list_earlier(row, _rows.payload.has_key(RECORDED))
     return [
         each
         for each in earlier
-        if wrote_at(each) >= since or (each.handled_at and since <= each.handled_at <= wrote_at(row))
+        if abs(wrote_at(each) - at) <= REPEATED_WITHIN or (each.handled_at and since <= each.handled_at <= at)
     ]
 
 

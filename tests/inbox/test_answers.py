@@ -113,6 +113,19 @@ def test_not_yet_undoes_all_reminders_of_the_last_answer(phone: Phone, sent: Sen
     assert [state(row) for row in (older, *rows)] == ["pending"] * 3
 
 
+@pytest.mark.parametrize("texts", [["sudah metformin"], ["sudah metformin", "sudah amlodipin"]])
+def test_not_yet_with_a_name_takes_back_the_answer_about_that_name(
+    phone: Phone, sent: Sent, moment: Time, texts: list[str]
+) -> None:
+    metformin, amlodipin = sent("Metformin", "Amlodipin")
+    for text in texts:
+        phone.write(text)
+        moment.move(minutes=1)
+    before = state(amlodipin)
+    assert phone.write("metformin belum").outcome == "answered:undo"
+    assert (state(metformin), state(amlodipin)) == ("pending", before)
+
+
 def test_not_yet_undoes_an_answer_only_within_one_hour(phone: Phone, sent: Sent, moment: Time) -> None:
     (row,) = sent("Metformin")
     phone.write("SUDAH")

@@ -105,6 +105,29 @@ def test_quoting_another_message_answers_no_reminder(
     assert (state(row), read(row).snoozes) == ("pending", 0)
 
 
+def test_the_question_about_another_message_says_how_to_take_an_answer_back(phone: Phone, sent: Sent) -> None:
+    (row,) = sent("Metformin")
+    phone.write("SUDAH")
+    assert phone.write("belum", about="wamid.thanks").text == texts.DOUBT_ANSWERED
+    assert phone.write("belum").text == texts.UNDONE
+    assert state(row) == "pending"
+
+
+@pytest.mark.parametrize(
+    ("minutes", "outcome", "expected"),
+    [(1, "answered:done", "pending"), (15, "answered:done", "done"), (1500, "answered:doubt", "pending")],
+)
+def test_a_text_repeats_only_an_answer_of_the_same_two_minutes(
+    phone: Phone, sent: Sent, minutes: int, outcome: str, expected: str
+) -> None:
+    """The webhook of the text that was written first arrives last."""
+    (older,), _ = sent("Metformin", ago=30), sent("Amlodipin")
+    phone.write("SUDAH")
+    wrote_at = datetime.now(UTC) - timedelta(minutes=minutes)
+    assert phone.write("SUDAH", at=wrote_at.isoformat()).outcome == outcome
+    assert state(older) == expected
+
+
 def test_a_quote_or_reaction_cannot_answer_another_users_reminder(phone: Phone, sent: Sent) -> None:
     (row,) = sent("Metformin", ref="wamid.a")
     make_user(nomor_hp="081234567891")

@@ -116,6 +116,8 @@ class Conversation:
     open: frozenset[int] = frozenset()
     #: Times of the last answer of the last hour. Empty if a time of its message or of a newer message is open.
     last_answer: tuple[RemindedTime, ...] = ()
+    #: Ids of the times that were answered in the last hour.
+    recent: frozenset[int] = frozenset()
     #: Times of all messages of the last 24 hours, by id.
     known: Mapping[int, RemindedTime] = field(default_factory=dict)
     #: True if the person quoted a message or reacted to a message.
@@ -147,18 +149,30 @@ def read(
     found = db.session.execute(_read, {"of_user": user_id, "since": now - LIFETIME, "until": until + SECOND}).all()
     parts = [(message_id, ref, _time_of(*values)) for message_id, ref, *values in found]
     known = {time.row.id: time for *_, time in parts}
+    messages = [[time for *_, time in each] for _, each in groupby(parts, key=itemgetter(0))]
+    is_too_old = is_elsewhere = False
     if quoted:
         meant = [time for _, ref, time in parts if ref == quoted]
-        if not meant:
-            was_reminder = _was_reminder(user_id, quoted)
-            return Conversation(known=known, is_quoted=True, is_too_old=was_reminder, is_elsewhere=not was_reminder)
-        messages = [meant]
+        if meant:
+            messages = [meant]
+        else:
+            is_too_old = _was_reminder(user_id, quoted)
+            is_elsewhere = not is_too_old
     else:
-        messages = [[time for *_, time in each] for _, each in groupby(parts, key=itemgetter(0))]
         meant = [known[id_] for id_ in about if id_ in known] if about else _last(messages)
     open_ = frozenset(time.row.id for message in messages for time in message if _is_open(time.row, now))
-    answered = _last_answer(messages, open_, now)
-    return Conversation(tuple(meant), open_, tuple(answered), known, is_quoted=bool(quoted))
+    recent = frozenset(time.row.id for time in known.values() if _is_recent(time, now))
+    answered = _last_answer(messages, open_, recent)
+    return Conversation(
+        tuple(meant),
+        open_,
+        tuple(answered),
+        recent,
+        known,
+        bool(quoted),
+        is_too_old=is_too_old,
+        is_elsewhere=is_elsewhere,
+    )
 
 
 def answer(times: Sequence[RemindedTime], data: QuickAnswer) -> AnswerTargets:
@@ -212,15 +226,20 @@ def _is_open(row: Occurrence, now: datetime) -> bool:
     return row.state == OccurrenceState.PENDING or (is_missed and not rows.is_too_late(row, now))
 
 
+def _is_recent(time: RemindedTime, now: datetime) -> bool:
+    at = time.row.answered_at
+    return time.is_answered and at is not None and at > now - UNDO_BY_WORD
+
+
 def _last_answer(
-    messages: Sequence[Sequence[RemindedTime]], open_: Collection[int], now: datetime
+    messages: Sequence[Sequence[RemindedTime]], open_: Collection[int], recent: Collection[int]
 ) -> list[RemindedTime]:
     """Return the times of the last answer, unless it is an hour old, or its message or a newer one has an open time."""
     answered = [
         (time.row.answered_at, time, messages[: place + 1])
         for place, message in enumerate(messages)
         for time in message
-        if time.is_answered and time.row.answered_at and time.row.answered_at > now - UNDO_BY_WORD
+        if time.row.answered_at and time.row.id in recent
     ]
     last = max((at for at, *_ in answered), default=None)
     of_last = [(time, newest) for at, time, newest in answered if at == last]
