@@ -17,7 +17,7 @@ from app.core.lib import local_time
 from app.identity.models import User
 from app.inbox import jobs as inbox
 from app.notifications import outbox
-from app.notifications.models import About, Channel, DeliveryState, Inbound, deliveries
+from app.notifications.models import Channel, DeliveryState, Inbound, deliveries
 from app.notifications.senders.models import PhoneNumber
 from config import Config
 from dev import outbox as outbox_page
@@ -93,12 +93,12 @@ def test_deliveries_on_several_channels_are_one_entry_with_the_name(developing: 
             add(
                 f"dosis {channel}",
                 channel=channel,
+                dedupe_key=f"dosis:{channel}",
                 user_id=user_id,
-                about=About("reminder", 1),
                 due_at=due,
                 target=None,
             )
-        add("dosis berikut", user_id=user_id, about=About("reminder", 1), due_at=due + timedelta(hours=12), target=None)
+        add("dosis berikut", user_id=user_id, due_at=due + timedelta(hours=12), target=None)
         first, second = entries(developing, "Next", "")
         assert first.startswith("Siti Aminah siti password reset · ")
         assert "pending message dosis messaging" in first

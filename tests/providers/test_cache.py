@@ -54,8 +54,6 @@ def test_a_copy_is_shared_with_other_cache_instances(kept: Cache[Thing | None]) 
     source = Source()
     kept.get("a", source)
     assert new().get("a", source) == Thing("nomor 1")
-    assert new().peek("a") == Thing("nomor 1")
-    assert new().peek("b") is None
 
 
 def test_a_stale_copy_is_returned_while_the_source_fails(
@@ -96,7 +94,6 @@ def test_without_redis_each_call_goes_to_the_source(kept: Cache[Thing | None], m
     monkeypatch.setattr(module, "connection", away)
     source = Source()
     assert [kept.get("a", source), kept.get("a", source)] == [Thing("nomor 1"), Thing("nomor 2")]
-    assert kept.peek("a") is None
 
 
 def test_an_exception_of_the_fetch_is_raised_and_not_cached(kept: Cache[Thing | None]) -> None:
