@@ -105,8 +105,14 @@ def _page(which: sa.ColumnElement[bool], order: sa.ColumnExpressionArgument[obje
 
 
 def miss_overdue() -> None:
-    """Mark occurrences as missed if they got no answer within an hour. The scheduler calls this every second."""
-    missed.miss_overdue(db_time.now())
+    """Mark occurrences as missed if they got no answer within an hour. The scheduler calls this every second.
+
+    The occurrences and their alerts are saved together. Otherwise a worker that dies here would lose the alerts.
+    """
+    now = db_time.now()
+    if missed.is_any_overdue(now):
+        with unit_of_work():
+            missed.miss_overdue(now)
 
 
 def delete_old() -> None:

@@ -19,7 +19,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.database.session import db, unit_of_work
+from app.core.database.session import db
 from app.core.lib import local_time
 from app.inbox import jobs as inbox
 from app.notifications import jobs as notifications
@@ -163,8 +163,7 @@ class Controlled:
         self._statements_left = statements
         try:
             pengingat.top_up()
-            with unit_of_work():
-                pengingat.miss_overdue()
+            pengingat.miss_overdue()
             inbox.handle()
             notifications.drain("urgent")
         except WorkerKilled:

@@ -6,6 +6,7 @@ from collections import Counter
 from threading import Event
 from time import sleep
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import sqlalchemy as sa
@@ -16,7 +17,7 @@ from app.core.database.session import db, get_locked_or_404, unit_of_work
 from app.identity.models import RoleName, User
 from app.notifications.models import Delivery
 from app.pengingat import jobs, service
-from app.pengingat.ledger import answers
+from app.pengingat.ledger import alerts, answers
 from app.pengingat.ledger.schemas import NewAnswer
 from app.pengingat.models import Occurrence
 from tests.helpers.factories import make_user
@@ -50,8 +51,7 @@ def trios(committed: Flask, moment: Time, obat: dict[str, Any]) -> list[Trio]:
 
 def clock() -> None:
     for _ in range(3):
-        with unit_of_work():
-            jobs.miss_overdue()
+        jobs.miss_overdue()
 
 
 def told() -> Counter[tuple[int | None, object]]:
@@ -109,3 +109,30 @@ def test_caregivers_whose_usernames_change_meanwhile_get_their_alerts(committed:
 
     run_together(committed, rename_all, clock_after_the_locks)
     assert told() == {(caregiver_id, patient_id): 1 for patient_id, caregiver_id, _ in trios}
+
+
+def test_a_scheduler_that_fails_while_it_adds_alerts_loses_none(
+    committed: Flask, trios: list[Trio], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(alerts, "_tell", Mock(side_effect=RuntimeError))
+    with pytest.raises(RuntimeError):
+        jobs.miss_overdue()
+    monkeypatch.undo()
+    clock()
+    assert told() == {(caregiver_id, patient_id): 1 for patient_id, caregiver_id, _ in trios}
+
+
+def test_a_scheduler_adds_later_doses_to_both_waiting_alerts(
+    committed: Flask, trios: list[Trio], moment: Time, obat: dict[str, Any]
+) -> None:
+    clock()
+    patient_id, caregiver_id, _ = trios[0]
+    with unit_of_work():
+        service.create(patient_id, {"tipe": "obat", "timezone": "Asia/Jakarta", **obat})  # type: ignore[typeddict-item]
+    moment.move(hours=24)
+    clock()
+    rows = db.session.scalars(sa.select(Delivery).filter_by(kind="alert", user_id=caregiver_id)).all()
+    named = Counter((row.channel, id_) for row in rows for id_ in row.payload["occurrence_ids"])  # type: ignore[attr-defined]
+    missed = db.session.scalars(sa.select(Occurrence.id).filter_by(user_id=patient_id, state="missed")).all()
+    assert len(missed) > 2
+    assert named == {(channel, id_): 1 for channel in ("messaging", "push_fan_out") for id_ in missed}

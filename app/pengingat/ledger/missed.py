@@ -53,15 +53,15 @@ _missed = (
 )
 
 
-def miss_overdue(now: datetime) -> int:
-    """Mark one batch of overdue occurrences as missed, and create alerts. Return the number of marked occurrences."""
-    values = {"due_before": now - LATE, "now": now}
-    if not db.session.execute(_longest_overdue, values).all():
-        return 0
-    marked = db.session.scalars(_missed, values).all()
+def is_any_overdue(now: datetime) -> bool:
+    return bool(db.session.execute(_longest_overdue, {"due_before": now - LATE}).all())
+
+
+def miss_overdue(now: datetime) -> None:
+    """Mark one batch of overdue occurrences as missed, and create alerts."""
+    marked = db.session.scalars(_missed, {"due_before": now - LATE, "now": now}).all()
     if marked:
         alerts.add_missed(marked, now)
-    return len(marked)
 
 
 def follow_receipts(delivery_ids: Collection[int]) -> None:
