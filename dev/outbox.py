@@ -16,7 +16,7 @@ from app.identity.models import User
 from app.inbox import limits
 from app.inbox import service as inbox
 from app.notifications.delivery import drain, rendering
-from app.notifications.delivery.claims import Claimed, UnwantedError
+from app.notifications.delivery.claims import Claimed, UndeliverableError, UnwantedError
 from app.notifications.delivery.sealing import Words
 from app.notifications.models import OPEN, DeliveryState, InboundKind, deliveries, inbound
 from app.providers.webhooks import WebhookEvent
@@ -107,7 +107,7 @@ def words_of(row: Row) -> Words:
     delivery = Claimed(**{name: row[name] for name in Claimed.__dataclass_fields__})
     try:
         return rendering.words_of([delivery], drain.routing().render).get(delivery.id, {})
-    except (KeyError, UnwantedError):  # The encrypted values are erased, or nobody should get the message now.
+    except (KeyError, UnwantedError, UndeliverableError):  # Its words are gone, or nobody should get it now.
         return {}
 
 

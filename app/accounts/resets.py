@@ -96,6 +96,7 @@ def _words(delivery: Claimed) -> Words | None:
         return None
     # The owner sees the delivery in the list of their deliveries.
     db.session.execute(sa.update(deliveries).where(_rows.id == delivery.id).values(user_id=user_id))
+    delivery.user_id = user_id
     return {"text": TEXT.format(link=f"{settings.frontend_url}/reset-password?code={code}")}
 
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from threading import Condition
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.identity import credentials
 from app.identity.models import PasswordReset
-from app.notifications.models import DeliveryState
+from app.notifications.delivery import sealing
+from app.notifications.delivery.drain import Lane
+from app.notifications.models import Channel, Delivery, DeliveryState
 from app.notifications.senders import numbers
+from dev.simulators import Server
 from tests.accounts.resets import PHONE, ask, code_in, messages
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_user
@@ -51,6 +56,16 @@ def test_the_request_does_the_same_for_known_and_unknown_numbers(
 def test_the_owner_sees_the_sent_link_in_the_list_of_deliveries(client: Client, owner: Client) -> None:
     ask(client)
     assert [row["title"] for row in owner.get("/pengiriman").json] == ["Tautan atur ulang kata sandi"]
+
+
+def test_the_sent_link_can_be_read_in_the_outbox_of_development(client: Client, owner: Client, gateway: Server) -> None:
+    code = ask(client)
+    db.session.execute(sa.update(Delivery).values(user_id=None))  # as the request has left it
+    db.session.commit()
+    assert Lane("urgent", Channel.MESSAGING, Condition(), threads=0).send_next()
+    (message,) = messages()
+    assert (message.state, message.user_id) == (DeliveryState.SENT, owner.id)
+    assert str(sealing.unseal(str(message.sealed), message.user_id)["text"]).count(code) == 1
 
 
 def test_a_repeated_message_has_the_same_link(client: Client, owner: Client) -> None:
