@@ -116,7 +116,7 @@ ROUTING = drain.Routing(
     on_recalled=missed.follow_receipts,
 )
 
-#: Handlers of the events that messaging providers report, by kind of event. The functions in `failed_receipts` handle
+#: Handlers of the events that messaging providers report, by kind of event. `on_failed` handles
 #: messages that a provider accepted but could not deliver.
 INBOUND_HANDLERS = InboundHandlers(
     handlers={
@@ -124,8 +124,8 @@ INBOUND_HANDLERS = InboundHandlers(
         InboundKind.PREFERENCE: conversation.prefer,
         **dict.fromkeys((InboundKind.DEVICE, InboundKind.QUALITY, InboundKind.ACCOUNT), sender_jobs.ring),
     },
-    failed_receipts=(failed_receipts.record,),
-    changed_receipts=(missed.follow_receipts,),
+    on_failed=failed_receipts.record,
+    on_changed=missed.follow_receipts,
 )
 
 #: Checks that `/readyz` runs, by name.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from app.accounts import moves, resets
@@ -10,21 +9,10 @@ from app.core.errors import TooManyRequests
 from app.identity import notification_settings
 from app.identity.consents import ConsentSource
 from app.inbox import limits, texts
+from app.inbox.limits import Budget
 from app.inbox.reading import Word
 from app.notifications.senders import numbers
 from app.pengingat.models import Occurrence
-
-RESET = "reset"
-
-
-@dataclass(frozen=True)
-class MessageAuthor:
-    """Author of a message: the account and its phone number."""
-
-    user_id: int
-    name: str
-    domicile: str | None
-    phone: str
 
 
 @dataclass(frozen=True)
@@ -37,50 +25,37 @@ class MessageReply:
     recorded: tuple[Occurrence, ...] = ()
 
 
-def _stop(sender: MessageAuthor) -> MessageReply:
-    notification_settings.switch_broadcasts(sender.user_id, False, way=ConsentSource.MESSAGE)
-    return MessageReply("stop", texts.STOPPED)
+#: Answers to the commands that switch messages off or on. STOP is about broadcasts alone.
+SWITCHES = {Word.STOP: texts.STOPPED, Word.STOP_REMINDERS: texts.STOPPED_ALL, Word.START: texts.STARTED}
+HELP = MessageReply(limits.HELP, texts.HELP)
 
 
-def _stop_reminders(sender: MessageAuthor) -> MessageReply:
-    notification_settings.switch_broadcasts(sender.user_id, False, way=ConsentSource.MESSAGE)
-    notification_settings.switch_messages(sender.user_id, False)
-    return MessageReply("stop reminders", texts.STOPPED_ALL)
-
-
-def _start(sender: MessageAuthor) -> MessageReply:
-    if numbers.is_wrong(sender.phone):
+def act(command: Word, user_id: int, phone: str, budget: Budget) -> MessageReply | None:
+    """Carry out the command of a known sender. Return None if the word is no command."""
+    if command is Word.START and numbers.is_wrong(phone):
         return MessageReply("still wrong number", texts.STILL_WRONG)
-    notification_settings.switch_broadcasts(sender.user_id, True, way=ConsentSource.MESSAGE)
-    notification_settings.switch_messages(sender.user_id, True)
-    return MessageReply("start", texts.STARTED)
+    if command in SWITCHES:
+        notification_settings.switch_broadcasts(user_id, command is Word.START, way=ConsentSource.MESSAGE)
+        if command is not Word.STOP:
+            notification_settings.switch_messages(user_id, command is Word.START)
+        return MessageReply(command, SWITCHES[command])
+    match command:
+        case Word.WRONG_NUMBER:
+            moves.refuse(phone)
+            return MessageReply(command, texts.WRONG_NUMBER)
+        case Word.RESET:
+            return _send_reset_link(phone, budget)
+        case Word.HELP:
+            return HELP
+    return None
 
 
-def _wrong_number(sender: MessageAuthor) -> MessageReply:
-    moves.refuse(sender.phone)
-    return MessageReply("wrong number", texts.WRONG_NUMBER)
-
-
-def send_help(_: MessageAuthor | None = None) -> MessageReply:
-    return MessageReply(limits.HELP, texts.HELP)
-
-
-def send_reset_link(sender: MessageAuthor, budget: limits.Budget) -> MessageReply:
+def _send_reset_link(phone: str, budget: Budget) -> MessageReply:
     """Send a password reset link to the number of the account. The link is the only answer."""
     try:
-        if budget.allows(RESET):
-            resets.send_link(sender.phone)
-            return MessageReply(f"{limits.ANSWERED}{RESET}", None)
+        if budget.allows(Word.RESET):
+            resets.send_link(phone)
+            return MessageReply(f"{limits.ANSWERED}{Word.RESET}", None)
     except TooManyRequests:
         pass
-    return MessageReply(RESET, None)
-
-
-#: Functions for commands, by command.
-ACTIONS: Mapping[Word, Callable[[MessageAuthor], MessageReply]] = {
-    Word.STOP: _stop,
-    Word.STOP_REMINDERS: _stop_reminders,
-    Word.START: _start,
-    Word.WRONG_NUMBER: _wrong_number,
-    Word.HELP: send_help,
-}
+    return MessageReply(Word.RESET, None)

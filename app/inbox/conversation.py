@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import cast
@@ -17,7 +17,7 @@ from app.identity import notification_settings
 from app.identity.consents import ConsentSource
 from app.identity.models import User
 from app.inbox import commands, limits, previous, reading, texts
-from app.inbox.commands import MessageAuthor, MessageReply
+from app.inbox.commands import MessageReply
 from app.inbox.jobs import IGNORED
 from app.inbox.reading import CandidateTime, Meaning, Word
 from app.notifications import outbox
@@ -69,7 +69,8 @@ def handle(row: Inbound) -> str:
     danger = row.payload.get("danger") or crisis.kind_of(row.text or "")
     # Answer danger first, because an error below must not prevent the answer. An unknown sender gets help in a crisis.
     if danger == limits.CRISIS or (danger == limits.EMERGENCY and sender):
-        return _send_answer(row, row.phone, _help(danger, sender), budget)
+        lines = crisis.help_lines if danger == limits.CRISIS else crisis.emergency_lines
+        return _send_answer(row, row.phone, MessageReply(danger, lines(sender.domicile if sender else None)), budget)
     command = reading.read(row.text or "")
     if command.word is Word.VERIFY:
         proof, text = verification.confirm_by_message(row.phone, command.code)
@@ -81,10 +82,10 @@ def handle(row: Inbound) -> str:
         return UNKNOWN_SENDER
     if command.word not in OF_NUMBERS:
         numbers.record_use(row.phone)
-    return _send_answer(row, row.phone, _reply(row, sender, command.word, budget), budget)
+    return _send_answer(row, row.phone, _reply(row, row.phone, sender, command.word, budget), budget)
 
 
-def _reply(row: Inbound, sender: MessageAuthor, command: Word, budget: limits.Budget) -> MessageReply:
+def _reply(row: Inbound, phone: str, sender: User, command: Word, budget: limits.Budget) -> MessageReply:
     """Apply a message of a known sender, and remember what it meant.
 
     A message that replaces an earlier one first takes back what the earlier one recorded.
@@ -98,33 +99,31 @@ def _reply(row: Inbound, sender: MessageAuthor, command: Word, budget: limits.Bu
         if _meaning(row, asked) == _meaning(earlier, asked) and (times or not is_reaction):
             previous.inherit(row, earlier)
             return MessageReply(UNCHANGED, None)
-        if times and (taken_back := _undo(times).outcome == UNDO):
+        if times and (taken_back := _try(_undo, times).outcome == UNDO):
             asked = replace(_read(row, sender, earlier), last_answer=())  # no other answer is taken back too
     if is_reaction:
         reply = _react(row, sender, asked)
-    elif act := commands.ACTIONS.get(command):
-        reply = act(sender)
-    elif command is Word.RESET:
-        reply = commands.send_reset_link(sender, budget)
+    elif done := commands.act(command, sender.id, phone, budget):
+        reply = done
     elif row.payload.get("type") in MEDIA and not row.text:
         reply = _ask_for_words(row, asked)
     else:
         is_late = row.received_at - previous.wrote_at(row) > LATEST and not _quoted(row)
         asked = replace(asked, is_elsewhere=asked.is_elsewhere or is_late)
         repeated = None if earlier or _quoted(row) or is_late else _repeat(row, sender)
-        reply = repeated or _act(sender, _meaning(row, asked), asked)
+        reply = repeated or _try(_act, sender, _meaning(row, asked), asked)
     if taken_back and (is_reaction or reply.text is None or reply.outcome == Word.NOT_YET):
         reply = MessageReply(UNDO, texts.UNDONE)
     previous.remember(row, _quoted(row) or (_quoted(earlier) if earlier else None), asked, reply.recorded)
     return reply
 
 
-def _read(row: Inbound, sender: MessageAuthor, earlier: Inbound | None = None) -> Conversation:
+def _read(row: Inbound, sender: User, earlier: Inbound | None = None) -> Conversation:
     """Return what a message is about. An edit is about the times of the earlier version."""
     if earlier is None:
-        return message_answers.read(sender.user_id, wrote_at=previous.wrote_at(row), quoted=_quoted(row))
+        return message_answers.read(sender.id, wrote_at=previous.wrote_at(row), quoted=_quoted(row))
     quoted, about = _quoted(row) or _quoted(earlier), previous.meant(earlier)
-    return message_answers.read(sender.user_id, wrote_at=previous.wrote_at(earlier), quoted=quoted, about=about)
+    return message_answers.read(sender.id, wrote_at=previous.wrote_at(earlier), quoted=quoted, about=about)
 
 
 def _meaning(row: Inbound, asked: Conversation) -> Meaning:
@@ -132,14 +131,14 @@ def _meaning(row: Inbound, asked: Conversation) -> Meaning:
     return reading.read(row.text or "", times, str(row.payload.get("pressed", "")))
 
 
-def _repeat(row: Inbound, sender: MessageAuthor) -> MessageReply | None:
+def _repeat(row: Inbound, sender: User) -> MessageReply | None:
     """Repeat the answer of the last two minutes to the same text. Return None if there is none that still stands."""
     for earlier in previous.list_recorded(row):
         asked = _read(row, sender, earlier)
         meaning, before = _meaning(row, asked), _meaning(earlier, asked)
         times = previous.standing(earlier, asked)
         if times and meaning.word in SAY and meaning == replace(before, token=None):
-            return _answer(sender, meaning, asked, times)
+            return _try(_answer, sender, meaning, asked, times)
     return None
 
 
@@ -166,14 +165,12 @@ def prefer(row: Inbound) -> str:
     if sender is None:
         return UNKNOWN_SENDER
     on = row.payload.get("wish") == "resume"
-    notification_settings.switch_broadcasts(sender.user_id, on, way=ConsentSource.MESSAGE)
+    notification_settings.switch_broadcasts(sender.id, on, way=ConsentSource.MESSAGE)
     return Word.START if on else Word.STOP
 
 
-def _sender(phone: str) -> MessageAuthor | None:
-    query = sa.select(User.id, User.nama_ktp, User.domicile).where(User.phone == phone)
-    row = db.session.execute(query).one_or_none()
-    return MessageAuthor(row[0], row[1], row[2], phone) if row else None
+def _sender(phone: str) -> User | None:
+    return db.session.scalars(sa.select(User).where(User.phone == phone)).one_or_none()
 
 
 def _quoted(row: Inbound) -> str | None:
@@ -181,19 +178,21 @@ def _quoted(row: Inbound) -> str | None:
     return str(row.payload.get("about") or "") or None
 
 
-def _help(danger: str, sender: MessageAuthor | None) -> MessageReply:
-    """Return the help text for a crisis or an emergency.
-
-    `sender` is None if a message about a crisis comes from an unknown number.
-    """
-    lines = crisis.help_lines if danger == limits.CRISIS else crisis.emergency_lines
-    return MessageReply(danger, lines(sender.domicile if sender else None))
-
-
 # --- answers to reminders -------------------------------------------------------------------------------------------
 
 
-def _act(sender: MessageAuthor, meaning: Meaning, asked: Conversation) -> MessageReply:
+def _try(act: Callable[..., MessageReply], *values: object) -> MessageReply:
+    """Return the reply of this function, or the sentence with which it refuses. A refusal rolls its changes back."""
+    try:
+        with db.session.begin_nested():
+            return act(*values)
+    except message_answers.NothingAsked as nothing:
+        return MessageReply(NOTHING_OPEN, nothing.message)
+    except AppError as refusal:  # the error's message is written for users
+        return MessageReply(f"refused {refusal.code}", refusal.message)
+
+
+def _act(sender: User, meaning: Meaning, asked: Conversation) -> MessageReply:
     if meaning.word is Word.COURTESY:
         return MessageReply(meaning.word, None)
     if meaning.word is Word.CONDOLENCE:
@@ -203,7 +202,7 @@ def _act(sender: MessageAuthor, meaning: Meaning, asked: Conversation) -> Messag
     if asked.is_elsewhere:
         return MessageReply(limits.DOUBT, texts.DOUBT_ANSWERED if asked.last_answer else texts.DOUBT)
     if asked.is_too_old and meaning.word in {*SAY, Word.NOT_YET}:
-        return MessageReply(f"refused {AlreadyClosed.code}", AlreadyClosed.message)
+        raise AlreadyClosed
     match meaning.word:
         case Word.SNOOZE if not asked.open and meaning.says_not_yet and asked.last_answer:
             return _ask_back(asked)
@@ -214,11 +213,11 @@ def _act(sender: MessageAuthor, meaning: Meaning, asked: Conversation) -> Messag
         case Word.NOT_YET if times := _taken_back(meaning, asked):
             return _undo(times)
         case Word.NOT_YET if asked.open:
-            return MessageReply(meaning.word, texts.not_yet(sender.name))
+            return MessageReply(meaning.word, texts.not_yet(sender.nama_ktp))
         case Word.NOT_YET:
-            return MessageReply(NOTHING_OPEN, texts.NOTHING_OPEN)
-        case Word.OK:
-            return _ok(sender, asked)
+            raise message_answers.NothingAsked
+        case Word.OK:  # only polite if no reminder is open
+            return MessageReply(limits.OK, texts.ok(sender.nama_ktp) if asked.open else None)
     return _ask_back(asked)
 
 
@@ -233,27 +232,19 @@ def _ask_back(asked: Conversation) -> MessageReply:
     """Ask what a text means. If no reminder is open and none was answered in the last hour, send the help text."""
     if asked.last_answer:
         return MessageReply(limits.DOUBT, texts.DOUBT_ANSWERED)
-    return MessageReply(limits.DOUBT, texts.DOUBT) if asked.open else commands.send_help()
+    return MessageReply(limits.DOUBT, texts.DOUBT) if asked.open else commands.HELP
 
 
-def _answer(
-    sender: MessageAuthor, meaning: Meaning, asked: Conversation, times: Sequence[RemindedTime] = ()
-) -> MessageReply:
+def _answer(sender: User, meaning: Meaning, asked: Conversation, times: Sequence[RemindedTime] = ()) -> MessageReply:
     """Record an answer to these times, by default to the times that the text means."""
     data = QuickAnswer(meaning.word, meaning.minutes)
     before = {time.row.id: time.row.answered_at for time in asked.known.values()}
-    try:
-        with db.session.begin_nested():  # an error rolls back all changes of this answer
-            if meaning.token:
-                answered = message_answers.answer_button(sender.user_id, meaning.token, data)
-            else:
-                answered = message_answers.answer(times or _times(meaning, asked, data.status), data)
-    except message_answers.NothingAsked as nothing:
-        return MessageReply(NOTHING_OPEN, nothing.message)
-    except AppError as refusal:  # the error's message is written for users
-        return MessageReply(f"refused {refusal.code}", refusal.message)
+    if meaning.token:
+        answered = message_answers.answer_button(sender.id, meaning.token, data)
+    else:
+        answered = message_answers.answer(times or _times(meaning, asked, data.status), data)
     recorded = tuple(row for row in answered.occurrences if row.answered_at != before.get(row.id))
-    return MessageReply(data.status, SAY[meaning.word](sender.name, answered), recorded)
+    return MessageReply(data.status, SAY[meaning.word](sender.nama_ktp, answered), recorded)
 
 
 def _times(meaning: Meaning, asked: Conversation, status: str) -> Sequence[RemindedTime]:
@@ -267,25 +258,16 @@ def _times(meaning: Meaning, asked: Conversation, status: str) -> Sequence[Remin
 
 
 def _undo(times: Sequence[RemindedTime]) -> MessageReply:
-    try:
-        with db.session.begin_nested():
-            message_answers.undo(times)
-    except AppError as refusal:
-        return MessageReply(f"refused {refusal.code}", refusal.message)
+    message_answers.undo(times)
     return MessageReply(UNDO, texts.UNDONE)
 
 
-def _ok(sender: MessageAuthor, asked: Conversation) -> MessageReply:
-    """Explain how to answer a reminder. If no reminder is open, "ok" is only polite and gets no answer."""
-    return MessageReply(limits.OK, texts.ok(sender.name) if asked.open else None)
-
-
-def _react(row: Inbound, sender: MessageAuthor, asked: Conversation) -> MessageReply:
+def _react(row: Inbound, sender: User, asked: Conversation) -> MessageReply:
     """Apply an emoji reaction to a reminder. A check mark means that the reminder is done."""
-    word = reading.read_reaction(row.text or "") if asked.times else Word.DOUBT
-    if word is Word.DONE:
-        return _answer(sender, Meaning(word), asked)
-    return _ok(sender, asked) if word is Word.OK else MessageReply(previous.REACTION, None)
+    word = reading.read_reaction(row.text or "")
+    if not asked.times or word is Word.DOUBT:
+        return MessageReply(previous.REACTION, None)
+    return _try(_act, sender, Meaning(word), asked)
 
 
 def _ask_for_words(row: Inbound, asked: Conversation) -> MessageReply:
@@ -297,6 +279,6 @@ def _ask_for_words(row: Inbound, asked: Conversation) -> MessageReply:
     before = previous.list_earlier(row, inbound.c.outcome == f"{limits.ANSWERED}{limits.ONLY_TEXT}")
     listed = {id_ for each in before for id_ in cast("list[int]", each.payload.get(ASKED, []))}
     if not asked.open - listed:
-        return commands.send_help()
+        return commands.HELP
     row.payload = {**row.payload, ASKED: sorted(asked.open)}
     return MessageReply(limits.ONLY_TEXT, texts.ONLY_TEXT)

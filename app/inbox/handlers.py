@@ -5,7 +5,7 @@ The Flask app stores the handlers as its extension `inbound_handlers`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from app.notifications.delivery.receipts import FailedReceipt
@@ -17,7 +17,7 @@ class InboundHandlers:
     #: Handlers by kind of event. Receipts have no handler here, because `app.notifications.delivery.receipts` handles
     #: them in batches.
     handlers: Mapping[InboundKind, InboundHandler]
-    #: Functions to call for each message that the provider accepted and that failed later.
-    failed_receipts: Sequence[FailedReceipt]
-    #: Functions to call with the ids of deliveries that have a new receipt.
-    changed_receipts: Sequence[Callable[[set[int]], None]]
+    #: Function to call for each message that the provider accepted and that failed later.
+    on_failed: FailedReceipt
+    #: Function to call with the ids of deliveries that have a new receipt.
+    on_changed: Callable[[set[int]], None]

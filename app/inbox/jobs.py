@@ -70,11 +70,10 @@ _anything_open = sa.select(
     )
 )
 _count_open = sa.select(sa.func.count()).select_from(inbound).where(_is_open)
-_count_dangers = (
-    sa.select(_rows.outcome, sa.func.count())
+_count_danger = (
+    sa.select(sa.func.count())
     .where(_rows.received_at > sa.func.statement_timestamp() - timedelta(days=1))
-    .where(_rows.outcome.in_([f"{prefix}{kind}" for kind in limits.DANGERS for prefix in ("", limits.ANSWERED)]))
-    .group_by(_rows.outcome)
+    .where(_rows.outcome.endswith(sa.bindparam("kind", type_=sa.Text)))
 )
 
 
@@ -103,13 +102,12 @@ def enqueue_open() -> None:
 def collect() -> Iterator[Metric]:
     """Yield the number of open events, and of the messages of the last day that tell of a danger."""
     waiting = db.session.scalar(_count_open)
-    found: dict[str, int] = dict(iter(db.session.execute(_count_dangers)))
     yield GaugeMetricFamily("inbound_waiting", "Events of messaging providers that wait to be handled", value=waiting)
     dangers = GaugeMetricFamily(
         "inbound_dangers_last_day", "Messages of the last day that tell of a crisis or an emergency", labels=["kind"]
     )
     for kind in sorted(limits.DANGERS):
-        dangers.add_metric([kind], found.get(kind, 0) + found.get(f"{limits.ANSWERED}{kind}", 0))
+        dangers.add_metric([kind], db.session.scalar(_count_danger, {"kind": kind}) or 0)
     yield dangers
 
 
@@ -122,17 +120,7 @@ def delete_old() -> None:
 
 def _take_receipts() -> bool:
     with unit_of_work():
-        return receipts.take(_call_listeners, _call_followers) > 0
-
-
-def _call_listeners(delivery_id: int, code: str | None) -> None:
-    for listener in _handlers().failed_receipts:
-        listener(delivery_id, code)
-
-
-def _call_followers(delivery_ids: set[int]) -> None:
-    for follower in _handlers().changed_receipts:
-        follower(delivery_ids)
+        return receipts.take(_handlers().on_failed, _handlers().on_changed) > 0
 
 
 def _handle_next(postponed: set[int]) -> bool:
@@ -160,14 +148,10 @@ def _handle_next(postponed: set[int]) -> bool:
         if row_id is None:
             raise
         logger.exception("inbound event %s: its handler raised an error", row_id)
-        _close(row_id, f"failed: {type(error).__name__}")
+        closing = sa.update(inbound).where(_rows.id == row_id)
+        with unit_of_work():
+            db.session.execute(closing.values(outcome=f"failed: {type(error).__name__}", handled_at=sa.func.now()))
     return True
-
-
-def _close(row_id: int, outcome: str) -> None:
-    with unit_of_work():
-        closing = sa.update(inbound).where(_rows.id == row_id).values(outcome=outcome, handled_at=sa.func.now())
-        db.session.execute(closing)
 
 
 def _in_batches(statement: sa.Update | sa.Delete, days: int, *which: sa.ColumnElement[bool]) -> None:

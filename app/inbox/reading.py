@@ -128,8 +128,6 @@ _NUMBER = re.compile(r"\b(\d+)(?: (menit|jam))?\b")
 _UNSEEN = frozenset({"Mn", "Me", "Cf"})
 _SKIN = frozenset(map(chr, range(0x1F3FB, 0x1F400)))
 _QUESTIONS = frozenset("?\u00bf\u061f\u203d\u2753\u2754")
-#: Maximum number of digits of a number. Later digits are ignored. The numbers in our messages have fewer digits.
-_MAX_DIGITS = 6
 #: Replaces a name in a text. Texts contain no other bullet, because a bullet is punctuation.
 _NAME = "\u2022"
 
@@ -269,7 +267,7 @@ class _Reading:
         if len(numbers) != 1:
             return 30
         ((number, unit),) = numbers
-        return _integer(number) * (60 if unit == "jam" else 1)
+        return int(number) * (60 if unit == "jam" else 1)
 
     def _numbers(self) -> tuple[int, ...]:
         """Return the numbers of a list that the text selects: only numbers, or numbers after "done" or "skip"."""
@@ -279,7 +277,7 @@ class _Reading:
         is_list_of_numbers = self.words[-1:] == rest[-1:] and all(word.isdecimal() for word in rest[lead:])
         if not self.is_list or not is_answer or not is_list_of_numbers or OK_SIGNS.intersection(self.said.split()[:1]):
             return ()
-        return tuple(dict.fromkeys(_integer(word) for word in rest[lead:]))
+        return tuple(dict.fromkeys(int(word) for word in rest[lead:]))
 
 
 def _names(times: Sequence[CandidateTime]) -> dict[str, set[int]]:
@@ -291,7 +289,3 @@ def _names(times: Sequence[CandidateTime]) -> dict[str, set[int]]:
             if any(map(str.isalpha, said)) and not (ALREADY | NOT_YET | LATER | SKIP).intersection(said.split()):
                 names.setdefault(said, set()).add(time.id)
     return names
-
-
-def _integer(digits: str) -> int:
-    return int(digits[:_MAX_DIGITS])

@@ -32,7 +32,6 @@ CONDOLENCE = (
 ONLY_TEXT = "Maaf, kami hanya bisa membaca tulisan. Kalau sudah, balas SUDAH."
 UNDONE = "Baik, kami batalkan catatannya."
 RANGE = "Waktu tunda harus 5 sampai 120 menit. Contoh: TUNDA 30."
-NOTHING_OPEN = "Saat ini tidak ada pengingat yang perlu dijawab."
 STOPPED = (
     "Pengingat tetap kami kirim. Kalau itu juga mau dihentikan, balas BERHENTI PENGINGAT. "
     "Kabar umum sudah kami hentikan. Kalau mau mulai lagi, balas MULAI."

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.inbox import texts
 from app.notifications.senders.models import PhoneNumber
+from app.pengingat.one_tap.message_answers import NothingAsked
 from tests.inbox.phones import Phone, Said, age
 from tests.inbox.reminders import Sent, read, state
 from tests.pengingat.ledgers import Time
@@ -36,9 +37,9 @@ OPEN = [
 #: Texts after the answer SUDAH, while nothing else is open.
 ANSWERED = [
     ("sudah", "answered:done", DONE, "done"),
-    ("lewati", "answered:nothing open", texts.NOTHING_OPEN, "done"),
-    ("nanti", "answered:nothing open", texts.NOTHING_OPEN, "done"),
-    ("tunda 4", "answered:nothing open", texts.NOTHING_OPEN, "done"),
+    ("lewati", "answered:nothing open", NothingAsked.message, "done"),
+    ("nanti", "answered:nothing open", NothingAsked.message, "done"),
+    ("tunda 4", "answered:nothing open", NothingAsked.message, "done"),
     ("belum nanti", "answered:doubt", texts.DOUBT_ANSWERED, "done"),
     ("belum", "answered:undo", texts.UNDONE, "pending"),
     ("eh maaf belum minum", "answered:undo", texts.UNDONE, "pending"),
@@ -51,8 +52,11 @@ ANSWERED = [
 ]
 #: Texts of a person who got no reminder.
 NOTHING = [
-    *((text, "answered:nothing open", texts.NOTHING_OPEN) for text in ("sudah", "lewati", "nanti", "tunda 4", "belum")),
-    ("belum nanti", "answered:nothing open", texts.NOTHING_OPEN),
+    *(
+        (text, "answered:nothing open", NothingAsked.message)
+        for text in ("sudah", "lewati", "nanti", "tunda 4", "belum")
+    ),
+    ("belum nanti", "answered:nothing open", NothingAsked.message),
     ("ok", "ok", None),
     ("makasih", "courtesy", None),
     ("almarhum", "answered:condolence", texts.CONDOLENCE),

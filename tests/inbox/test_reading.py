@@ -119,7 +119,7 @@ def test_snooze_and_skip_apply_to_the_named_reminder() -> None:
         ("1", (1,)), ("1 2", (1, 2)), ("1, 2", (1, 2)), ("1 dan 2", (1, 2)), ("no 2", (2,)), ("nomor 2", (2,)),
         ("2️⃣", (2,)), ("SUDAH 2", (2,)), ("sudah2", (2,)), ("sdh no 2", (2,)), ("sudah 1 dan 3", (1, 3)),
         ("sudah 1, 2, 2", (1, 2)), ("sudah ٢", (2,)), ("sudah 2 pak", (2,)), ("✅ 1", (1,)), ("0", (0,)),
-        ("sudah 99999999999999999999", (999999,)),
+        ("sudah 99999999999999999999", (99999999999999999999,)),
     ],
 )  # fmt: skip
 def test_numbers_select_reminders_of_a_list(text: str, numbers: tuple[int, ...]) -> None:
