@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from app.accounts import moves, resets
@@ -9,7 +10,6 @@ from app.core.errors import TooManyRequests
 from app.identity import notification_settings
 from app.identity.consents import ConsentSource
 from app.inbox import limits, texts
-from app.inbox.limits import Budget
 from app.inbox.reading import Word
 from app.notifications.senders import numbers
 from app.pengingat.models import Occurrence
@@ -30,7 +30,7 @@ SWITCHES = {Word.STOP: texts.STOPPED, Word.STOP_REMINDERS: texts.STOPPED_ALL, Wo
 HELP = MessageReply(limits.HELP, texts.HELP)
 
 
-def act(command: Word, user_id: int, phone: str, budget: Budget) -> MessageReply | None:
+def act(command: Word, user_id: int, phone: str, budget: limits.Budget) -> MessageReply | None:
     """Carry out the command of a known sender. Return None if the word is no command."""
     if command is Word.START and numbers.is_wrong(phone):
         return MessageReply("still wrong number", texts.STILL_WRONG)
@@ -39,23 +39,18 @@ def act(command: Word, user_id: int, phone: str, budget: Budget) -> MessageReply
         if command is not Word.STOP:
             notification_settings.switch_messages(user_id, command is Word.START)
         return MessageReply(command, SWITCHES[command])
-    match command:
-        case Word.WRONG_NUMBER:
-            moves.refuse(phone)
-            return MessageReply(command, texts.WRONG_NUMBER)
-        case Word.RESET:
-            return _send_reset_link(phone, budget)
-        case Word.HELP:
-            return HELP
-    return None
+    if command is Word.WRONG_NUMBER:
+        moves.refuse(phone)
+        return MessageReply(command, texts.WRONG_NUMBER)
+    if command is Word.RESET:
+        return _send_reset_link(phone, budget)
+    return HELP if command is Word.HELP else None
 
 
-def _send_reset_link(phone: str, budget: Budget) -> MessageReply:
+def _send_reset_link(phone: str, budget: limits.Budget) -> MessageReply:
     """Send a password reset link to the number of the account. The link is the only answer."""
-    try:
+    with suppress(TooManyRequests):
         if budget.allows(Word.RESET):
             resets.send_link(phone)
             return MessageReply(f"{limits.ANSWERED}{Word.RESET}", None)
-    except TooManyRequests:
-        pass
     return MessageReply(Word.RESET, None)

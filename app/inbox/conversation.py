@@ -39,7 +39,7 @@ LATEST = timedelta(days=1)
 #: owner of the account still uses the number.
 OF_NUMBERS = frozenset({Word.VERIFY, Word.RESET, Word.WRONG_NUMBER})
 
-NO_NUMBER, UNKNOWN_SENDER = "no number", "unknown sender"
+UNKNOWN_SENDER = "unknown sender"
 #: Outcome of an answer while no reminder needs one.
 NOTHING_OPEN = "nothing open"
 #: Outcome of an edit that has the same meaning as the earlier version of the message.
@@ -59,9 +59,8 @@ ASKED = "asked"
 
 def handle(row: Inbound) -> str:
     """Apply a message and answer it. Return the outcome, which the caller stores with the message."""
-    if row.phone is None:
-        return NO_NUMBER
-    if not row.text and row.payload.get("type") not in WORDS | MEDIA | {previous.REACTION}:
+    is_by_person = row.text or row.payload.get("type") in WORDS | MEDIA | {previous.REACTION}
+    if row.phone is None or not is_by_person:
         return IGNORED
     numbers.record_message(row.phone, previous.wrote_at(row))
     sender = _sender(row.phone)
@@ -93,15 +92,15 @@ def _reply(row: Inbound, phone: str, sender: User, command: Word, budget: limits
     earlier, is_reaction = previous.earlier_version(row), row.payload.get("type") == previous.REACTION
     if earlier and previous.is_outdated(row, earlier):
         return MessageReply(IGNORED, None)
-    asked, taken_back = _read(row, sender, earlier), False
-    if earlier:
-        times = previous.standing(earlier, asked)
-        if _meaning(row, asked) == _meaning(earlier, asked) and (times or not is_reaction):
-            previous.inherit(row, earlier)
-            return MessageReply(UNCHANGED, None)
-        if times and (taken_back := _try(_undo, times).outcome == UNDO):
-            asked = replace(_read(row, sender, earlier), last_answer=())  # no other answer is taken back too
-    if is_reaction:
+    asked = _read(row, sender, earlier)
+    times = previous.standing(earlier, asked)
+    is_same = earlier and _meaning(row, asked) == _meaning(earlier, asked) and (times or not is_reaction)
+    taken_back = bool(times) and not is_same and _try(_undo, times).outcome == UNDO
+    if taken_back:
+        asked = replace(_read(row, sender, earlier), last_answer=())  # no other answer is taken back too
+    if is_same:
+        reply = MessageReply(UNCHANGED, None, tuple(time.row for time in times))
+    elif is_reaction:
         reply = _react(row, sender, asked)
     elif done := commands.act(command, sender.id, phone, budget):
         reply = done
@@ -200,7 +199,7 @@ def _act(sender: User, meaning: Meaning, asked: Conversation) -> MessageReply:
     if meaning.token:
         return _answer(sender, meaning, asked)
     if asked.is_elsewhere:
-        return MessageReply(limits.DOUBT, texts.DOUBT_ANSWERED if asked.last_answer else texts.DOUBT)
+        return _ask_back(asked)
     if asked.is_too_old and meaning.word in {*SAY, Word.NOT_YET}:
         raise AlreadyClosed
     match meaning.word:
@@ -232,7 +231,7 @@ def _ask_back(asked: Conversation) -> MessageReply:
     """Ask what a text means. If no reminder is open and none was answered in the last hour, send the help text."""
     if asked.last_answer:
         return MessageReply(limits.DOUBT, texts.DOUBT_ANSWERED)
-    return MessageReply(limits.DOUBT, texts.DOUBT) if asked.open else commands.HELP
+    return MessageReply(limits.DOUBT, texts.DOUBT) if asked.open or asked.is_elsewhere else commands.HELP
 
 
 def _answer(sender: User, meaning: Meaning, asked: Conversation, times: Sequence[RemindedTime] = ()) -> MessageReply:

@@ -81,9 +81,12 @@ def handle(limit_s: float = HANDLE_S) -> None:
     """Handle open events until the time limit. If the job is killed, the next run continues with the open events."""
     stop, is_more = monotonic() + limit_s, True
     postponed: set[int] = set()
+    handlers: InboundHandlers = extensions()["inbound_handlers"]
     while is_more and monotonic() < stop:
-        handled = _handle_next(postponed)  # messages and receipts alternate, so that one kind does not delay the other
-        is_more = _take_receipts() or handled
+        # Messages and receipts alternate, so that one kind does not delay the other.
+        handled = _handle_next(handlers, postponed)
+        with unit_of_work():
+            is_more = receipts.take(handlers.on_failed, handlers.on_changed) > 0 or handled
 
 
 def enqueue_open() -> None:
@@ -118,12 +121,7 @@ def delete_old() -> None:
     _in_batches(sa.delete(inbound), KEEP_DAYS)
 
 
-def _take_receipts() -> bool:
-    with unit_of_work():
-        return receipts.take(_handlers().on_failed, _handlers().on_changed) > 0
-
-
-def _handle_next(postponed: set[int]) -> bool:
+def _handle_next(handlers: InboundHandlers, postponed: set[int]) -> bool:
     """Handle the oldest open event that is not postponed. Return whether there was such an event.
 
     If a handler fails, close its event. If a handler waited too long for a lock, add its event to `postponed`. So a
@@ -135,7 +133,7 @@ def _handle_next(postponed: set[int]) -> bool:
             row = db.session.scalar(_next.where(_rows.id.not_in(postponed)))
             if row is None:
                 return False
-            row_id, handler = row.id, _handlers().handlers.get(InboundKind(row.kind))
+            row_id, handler = row.id, handlers.handlers.get(InboundKind(row.kind))
             row.outcome = handler(row) if handler else IGNORED
             row.handled_at = sa.func.now()
     except (OperationalError, InterfaceError, PoolTimeoutError) as error:
@@ -166,8 +164,3 @@ def _in_batches(statement: sa.Update | sa.Delete, days: int, *which: sa.ColumnEl
             result = db.session.execute(statement.where(_rows.id.in_(old)))
         if result.rowcount < FORGET_BATCH:  # type: ignore[attr-defined]  # such a result counts rows
             return
-
-
-def _handlers() -> InboundHandlers:
-    handlers: InboundHandlers = extensions()["inbound_handlers"]
-    return handlers

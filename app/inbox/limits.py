@@ -49,16 +49,11 @@ class Budget:
     def allows(self, outcome: str) -> bool:
         """Return whether the limits allow another answer with this outcome."""
         if outcome in DANGERS:
-            return not self._count({outcome}, DANGER_AGAIN)
-        if outcome in SMALL_TALK:
-            return (
-                self._count(SMALL_TALK, _HOUR) < MAX_TALK_PER_HOUR and self._count(SMALL_TALK, _DAY) < MAX_TALK_PER_DAY
-            )
-        others = {each for each, _ in self.answers} - SMALL_TALK - DANGERS
-        return self._count(others, _HOUR) < MAX_PER_HOUR and self._count(others, _DAY) < MAX_PER_DAY
-
-    def _count(self, outcomes: Collection[str], span: timedelta) -> int:
-        return sum(outcome in outcomes and age < span for outcome, age in self.answers)
+            return not any(each == outcome and age < DANGER_AGAIN for each, age in self.answers)
+        is_talk = outcome in SMALL_TALK
+        per_hour, per_day = (MAX_TALK_PER_HOUR, MAX_TALK_PER_DAY) if is_talk else (MAX_PER_HOUR, MAX_PER_DAY)
+        ages = [age for each, age in self.answers if each not in DANGERS and (each in SMALL_TALK) == is_talk]
+        return len(ages) < per_day and sum(age < _HOUR for age in ages) < per_hour
 
 
 def budget(phone: str) -> Budget:

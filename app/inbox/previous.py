@@ -90,12 +90,6 @@ def remember(row: Inbound, quoted: str | None, asked: Conversation, recorded: Se
         row.payload = {**row.payload, MEANT: ids, "about": quoted, **({RECORDED: answers} if answers else {})}
 
 
-def inherit(row: Inbound, earlier: Inbound) -> None:
-    """Store what the earlier version meant and recorded, because this version changes nothing."""
-    kept = {name: earlier.payload[name] for name in (MEANT, RECORDED, "about") if name in earlier.payload}
-    row.payload = {**row.payload, **kept}
-
-
 def standing(row: Inbound | None, asked: Conversation) -> list[RemindedTime]:
     """Return the times with the answers that this message recorded and that still stand."""
     recorded = row.payload.get(RECORDED) if row else None

@@ -210,6 +210,8 @@ class _Reading:
         self.rest = list(self.words)
         while len(self.rest) > 1 and self.rest[0] in OK_FIRST:
             del self.rest[0]
+        #: Numbers with their units. A time of day is no such number.
+        self.delays: list[tuple[str, str]] = _NUMBER.findall(_TIME_OF_DAY.sub("", " ".join(self.rest)))
         tipes = {time.tipe for time in times if not self.named or time.id in self.named}
         of_types = [each.words for tipe, each in TYPES.items() if tipes <= {tipe}]
         self.fillers = FILLER.union({_NAME}, *of_types)
@@ -248,25 +250,21 @@ class _Reading:
         return {word for at, word in enumerate(words) if word not in self.fillers and at not in particles}
 
     def _says_later(self, has: set[str]) -> bool:
-        if has & (ALREADY | SKIP) or any(self._is_unread(token) for token in self.rest):
+        # Signs, fractions and ranges are not read.
+        unread = [
+            each for each in self.rest if not each.isalnum() and each != _NAME and not _TIME_OF_DAY.fullmatch(each)
+        ]
+        if has & (ALREADY | SKIP) or unread:
             return False
-        is_delay = "lagi" in has and any(unit for _, unit in _NUMBER.findall(self._without_time_of_day()))
+        is_delay = "lagi" in has and any(unit for _, unit in self.delays)
         is_first_something = "dulu" in has and has & {"minum", "makan"}
         return bool(has & LATER or is_delay or is_first_something)
 
-    def _is_unread(self, token: str) -> bool:
-        """Return whether the token is a sign, a fraction or a range."""
-        return not token.isalnum() and token != _NAME and not _TIME_OF_DAY.fullmatch(token)
-
-    def _without_time_of_day(self) -> str:
-        return _TIME_OF_DAY.sub("", " ".join(self.rest))
-
     def _minutes(self) -> int:
-        """Return the only number of the text in minutes, or 30. A time of day is no such number."""
-        numbers = _NUMBER.findall(self._without_time_of_day())
-        if len(numbers) != 1:
+        """Return the only number of the text in minutes, or 30."""
+        if len(self.delays) != 1:
             return 30
-        ((number, unit),) = numbers
+        ((number, unit),) = self.delays
         return int(number) * (60 if unit == "jam" else 1)
 
     def _numbers(self) -> tuple[int, ...]:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from zoneinfo import ZoneInfo
-
 from app.core.lib.break_links import break_links
 from app.core.lib.local_time import clock_time
 from app.pengingat.ledger import upcoming
-from app.pengingat.models import Occurrence
 from app.pengingat.one_tap import message_answers
 from app.pengingat.one_tap.links import AnswerTargets
 from app.pengingat.outgoing.texts import begun_large, first_name
@@ -80,9 +76,5 @@ def _each(answered: AnswerTargets, how: str) -> str:
         return f"{begun_large(how)}{' untuk ' + whom if whom else ''}: {names}."
     (row,) = answered.occurrences
     kind = f"{begun_large(TYPES[row.tipe].noun)} {whom}".rstrip()
-    return f"{kind} pukul {clock_time(_moment(row, answered.zone))} {how}."
-
-
-def _moment(row: Occurrence, zone: ZoneInfo) -> datetime:
-    """Return the time of the dose, meal or visit. The reminder may be sent before this time."""
-    return upcoming.due_of(row).occurrence.astimezone(zone)
+    at = upcoming.due_of(row).occurrence  # of the dose, meal or visit: the reminder may be sent before this time
+    return f"{kind} pukul {clock_time(at.astimezone(answered.zone))} {how}."
