@@ -20,6 +20,7 @@ from app.pengingat import jobs, service
 from app.pengingat.ledger import alerts, answers
 from app.pengingat.ledger.schemas import NewAnswer
 from app.pengingat.models import Occurrence
+from dev.stack.waiting import PATIENCE_S
 from tests.helpers.factories import make_user
 from tests.helpers.overlap import run_together
 from tests.notifications.deliveries import words_of
@@ -104,7 +105,7 @@ def test_caregivers_whose_usernames_change_meanwhile_get_their_alerts(committed:
             sleep(0.5)  # the schedulers run into the locks
 
     def clock_after_the_locks() -> None:
-        assert is_locked.wait(10)
+        assert is_locked.wait(PATIENCE_S)
         clock()
 
     run_together(committed, rename_all, clock_after_the_locks)
@@ -114,10 +115,10 @@ def test_caregivers_whose_usernames_change_meanwhile_get_their_alerts(committed:
 def test_a_scheduler_that_fails_while_it_adds_alerts_loses_none(
     committed: Flask, trios: list[Trio], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(alerts, "_tell", Mock(side_effect=RuntimeError))
-    with pytest.raises(RuntimeError):
-        jobs.miss_overdue()
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(alerts, "_tell", Mock(side_effect=RuntimeError))
+        with pytest.raises(RuntimeError):
+            jobs.miss_overdue()
     clock()
     assert told() == {(caregiver_id, patient_id): 1 for patient_id, caregiver_id, _ in trios}
 
