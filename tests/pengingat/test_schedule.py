@@ -191,30 +191,8 @@ def test_a_visit_is_due_at_its_lead_offsets_or_else_at_its_own_time(
     assert all(due.occurrence == visit for due in dues)
 
 
-def test_the_current_occurrence_is_the_last_due_or_else_the_first_one() -> None:
+def test_the_next_occurrence_after_the_last_dose_of_a_day_is_tomorrow() -> None:
     zone = ZoneInfo("Asia/Jakarta")
     schedule = Schedule(zone, (Slot("0", time(7)), Slot("1", time(19))))
-
-    def at(hour: int, day: int = 2) -> datetime:
-        return datetime(2026, 3, day, hour, tzinfo=zone)
-
-    made = at(6)
-    assert schedule.current_occurrence(made, at(6)) == at(7)
-    assert schedule.current_occurrence(made, at(8)) == at(7)
-    assert schedule.current_occurrence(made, at(18)) == at(7)
-    assert schedule.current_occurrence(made, at(20)) == at(19)
-    assert schedule.next_occurrence(at(19)) == at(7, 3)
-
-
-def test_the_nearer_of_two_close_occurrences_is_the_current_one() -> None:
-    zone = ZoneInfo("Asia/Jakarta")
-    schedule = Schedule(zone, (Slot("0", time(7)), Slot("1", time(7, 30))))
-
-    def at(minute: int, hour: int = 7) -> datetime:
-        return datetime(2026, 3, 2, hour, minute, tzinfo=zone)
-
-    made = at(0) - timedelta(days=3)
-    assert schedule.current_occurrence(made, at(1, hour=6)) == at(0)
-    assert schedule.current_occurrence(made, at(5)) == at(0)
-    assert schedule.current_occurrence(made, at(20)) == at(30)
-    assert schedule.current_occurrence(made, at(40)) == at(30)
+    last, following = datetime(2026, 3, 2, 19, tzinfo=zone), datetime(2026, 3, 3, 7, tzinfo=zone)
+    assert schedule.next_occurrence(last) == following

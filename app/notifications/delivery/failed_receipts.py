@@ -29,10 +29,6 @@ def record(delivery_id: int, code: str | None) -> None:
         sender_status.record_error(error)
 
 
-#: Columns that are emptied when a message is sent again.
-_UNSENT = ("sealed", "settled_at", "provider_ref", "receipt", "receipt_at", "receipt_code")
-
-
 def _send_as_template(delivery_id: int) -> None:
     """Send an accepted message again as a template, unless it has expired or was a template.
 

@@ -23,7 +23,6 @@ WEEKDAYS = ("senin", "selasa", "rabu", "kamis", "jumat", "sabtu", "minggu")
 #: Margin when a local date is compared with a moment in UTC. It is safe, because no zone has skipped more than one day.
 MARGIN = timedelta(days=2)
 DAY = timedelta(days=1)
-WEEK = timedelta(days=7)
 NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 #: How long before an occurrence (a due time) the person can already answer it.
 AHEAD = timedelta(minutes=60)
@@ -104,22 +103,6 @@ class Schedule:
             return self.single_at if self.single_at > after else None
         firsts = (next(self._moments(period, after), None) for period in self.active_periods())
         return min((moment for moment in firsts if moment is not None), default=None)
-
-    def current_occurrence(self, since: datetime, now: datetime) -> datetime | None:
-        """Return the current occurrence, to which `is_done` of the reminder refers.
-
-        Usually return the last occurrence between `since` and `now`. If there is none, return the next occurrence. Also
-        return the next occurrence if it is less than an hour away, and nearer to `now` than the last one.
-        """
-        if self.single_at is not None:
-            return self.single_at
-        coming = self.next_occurrence(now)
-        # Compute only two days first. This is enough for a daily schedule, and faster than computing a week.
-        past = self.dues(max(since, now - 2 * DAY), now) or self.dues(max(since, now - WEEK - MARGIN), now)
-        if not past or coming is None:
-            return past[-1].occurrence if past else coming
-        last = past[-1].occurrence
-        return coming if coming - now < min(AHEAD, now - last) else last
 
     def has_slot(self, name: str) -> bool:
         """Return whether the schedule has a slot, or a notice before `single_at`, with this name."""
