@@ -1,14 +1,10 @@
 """Fixtures for all tests. Tests use a real PostgreSQL. Each test runs in a transaction that is rolled back."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 import sqlalchemy as sa
 from argon2 import PasswordHasher
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.web.rate_limits import RateLimits
@@ -34,7 +30,7 @@ pytest_plugins = [
 
 
 @pytest.fixture(scope="session")
-def variables(process_number: int) -> dict[str, str]:
+def variables(process_number):
     """Return the environment variables with the database and Redis of this test process."""
     # Import here, because pytest must register the plugin before its first import.
     from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, own_database, own_redis
@@ -47,7 +43,7 @@ def variables(process_number: int) -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def real_app(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
+def real_app(variables, tmp_path_factory):
     """Yield the application with seeded records.
 
     Its commits are permanent, so tests use `app` or `committed` instead.
@@ -66,22 +62,22 @@ def real_app(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 class _OneConnection:
     """Replacement for the engine of exports, so that exports see uncommitted changes of the test."""
 
-    def __init__(self, connection: sa.Connection) -> None:
+    def __init__(self, connection):
         self._connection = connection
 
     @contextmanager
-    def connect(self) -> Iterator[sa.Connection]:
+    def connect(self):
         db.session.flush()
         yield self._connection
 
 
-def forget(app: Flask) -> None:
+def forget(app):
     """Empty Redis."""
     app.extensions["redis"].flushdb()
 
 
 @pytest.fixture
-def app(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
+def app(real_app, monkeypatch):
     """Yield the application in a transaction that is rolled back. A commit of the tested code only ends a savepoint."""
     forget(real_app)
     with real_app.app_context():
@@ -100,13 +96,13 @@ def app(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
 
 
 @pytest.fixture
-def limited(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def limited(app, monkeypatch):
     """Turn on rate limits with empty counters."""
     monkeypatch.setitem(app.extensions, "limits", RateLimits(app.extensions["redis"], enabled=True))
 
 
 @pytest.fixture
-def committed(real_app: Flask) -> Iterator[Flask]:
+def committed(real_app):
     """Yield the application with real commits, for tests with several threads or processes.
 
     Empty the tables afterwards.
@@ -122,26 +118,26 @@ def committed(real_app: Flask) -> Iterator[Flask]:
 
 
 @pytest.fixture
-def client(app: Flask) -> Client:
+def client(app):
     """Return a client without a login. `client.as_(user)` logs in."""
     return Client(app)
 
 
 @pytest.fixture
-def siti(client: Client) -> Client:
+def siti(client):
     """Return a client logged in as a patient."""
     return client.as_(make_user(username="siti", nama_ktp="Siti Aminah", nama_samaran="Melati"))
 
 
 @pytest.fixture
-def budi(client: Client) -> Client:
+def budi(client):
     """Return a client logged in as a caregiver without patients."""
     data = {"username": "budi", "nama_ktp": "Budi Hartono", "nama_samaran": "Elang"}
     return client.as_(make_user(RoleName.PENDAMPING, **data))
 
 
 @pytest.fixture
-def caregiver(siti: Client, budi: Client) -> Client:
+def caregiver(siti, budi):
     """Return the client of Budi. Budi is Siti's caregiver and has no permission (scope) for her data yet."""
     with unit_of_work():
         db.session.add(CaregiverLink(caregiver_id=budi.id, patient_id=siti.id))
@@ -149,17 +145,17 @@ def caregiver(siti: Client, budi: Client) -> Client:
 
 
 @pytest.fixture
-def admin(client: Client) -> Client:
+def admin(client):
     return client.as_(make_admin(username="rina", nama_ktp="Rina Wijaya"))
 
 
 @pytest.fixture
-def superadmin(client: Client) -> Client:
+def superadmin(client):
     return client.as_superadmin(make_superadmin(username="dewi", nama_ktp="Dewi Lestari"))
 
 
 @pytest.fixture
-def statements(app: Flask) -> Iterator[Statements]:
+def statements(app):
     """Yield a counter of SQL statements. `with statements.at_most(2):` fails if the block runs more than two."""
     recorder = Statements()
     connection = db.session.connection().connection.dbapi_connection

@@ -1,13 +1,8 @@
 """Request body of a registration, and the user that it creates."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from app.identity import credentials
-from app.identity.models import User
 
-SITI: dict[str, Any] = {
+SITI = {
     "username": "siti",
     "password": "rahasia123",
     "nama_ktp": "Siti Aminah",
@@ -16,7 +11,7 @@ SITI: dict[str, Any] = {
 }
 
 
-def registered() -> User:
+def registered():
     user = credentials.by_login("siti")
     assert user is not None
     return user

@@ -1,24 +1,21 @@
 """Phone numbers must be of a country that the operator allows, because messages cost money."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
 from app.identity.models import User
 from tests.accounts.registration import SITI
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
 
 ABROAD = "+65 9123 4567"
 
 
 @pytest.mark.parametrize("number", [ABROAD, "+1 202 555 0123", "+44 7400 123456"])
-def test_registration_and_profile_refuse_numbers_of_other_countries(client: Client, number: str) -> None:
+def test_registration_and_profile_refuse_numbers_of_other_countries(client, number):
     refused = client.post("/register", {**SITI, "nomor_hp": number})
     assert_error(refused, 400, "validation_error", "nomor_hp")
     assert "+62" in refused.json["message"]
@@ -28,15 +25,13 @@ def test_registration_and_profile_refuse_numbers_of_other_countries(client: Clie
 
 
 @pytest.mark.parametrize("countries", [("*",), ("62", "65")])
-def test_the_operator_can_allow_numbers_of_other_countries(
-    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch, countries: tuple[str, ...]
-) -> None:
+def test_the_operator_can_allow_numbers_of_other_countries(app, client, monkeypatch, countries):
     config = replace(app.extensions["config"], messaging_countries=countries)
     monkeypatch.setitem(app.extensions, "config", config)
     assert client.post("/register", {**SITI, "nomor_hp": ABROAD}).status_code == 201
 
 
-def test_an_existing_foreign_number_is_kept_when_the_profile_is_saved(client: Client) -> None:
+def test_an_existing_foreign_number_is_kept_when_the_profile_is_saved(client):
     user = make_user()
     db.session.execute(sa.update(User).values(nomor_hp=ABROAD, phone="+6591234567"))
     changed = client.as_(user).put("/profile", {"nomor_hp": "+6591234567", "nama_ktp": "Siti"})

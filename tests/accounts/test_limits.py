@@ -1,38 +1,32 @@
 """Rate limits against password guessing, and responses that do not reveal accounts."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from math import inf
 
 import pytest
-from flask import Flask
-from werkzeug.test import TestResponse
 
 from app.identity import passwords
 from config import ROOT
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_superadmin, make_user
-from tests.helpers.statements import Statements
 
 #: The password hasher of production. A fixture replaces it by a cheap one in other tests.
 HASHER = passwords.HASHER
 
 
-def guess(client: Client, username: str = "siti", address: str = "10.0.0.1") -> TestResponse:
+def guess(client, username="siti", address="10.0.0.1"):
     body = {"username": username, "password": "salah-sekali"}
     return client.post("/login", body, environ_base={"REMOTE_ADDR": address})
 
 
-def log_in(client: Client, username: str = "siti", address: str = "10.0.0.1") -> TestResponse:
+def log_in(client, username="siti", address="10.0.0.1"):
     body = {"username": username, "password": PASSWORD}
     return client.post("/login", body, environ_base={"REMOTE_ADDR": address})
 
 
-def test_ten_wrong_passwords_block_the_account_for_that_network_only(client: Client, limited: None) -> None:
+def test_ten_wrong_passwords_block_the_account_for_that_network_only(client, limited):
     make_user(username="siti")
     for n in range(10):
         assert guess(client, address=f"10.0.0.{n}").status_code == 401
@@ -52,18 +46,14 @@ def test_ten_wrong_passwords_block_the_account_for_that_network_only(client: Cli
         ("2001:db8:0:7::1", "2001:db8:0:7:ffff::2", "2001:db8:0:8::1"),
     ],
 )
-def test_login_limits_count_ipv4_by_24_bits_and_ipv6_by_64_bits(
-    client: Client, limited: None, guesser: str, neighbour: str, elsewhere: str
-) -> None:
+def test_login_limits_count_ipv4_by_24_bits_and_ipv6_by_64_bits(client, limited, guesser, neighbour, elsewhere):
     for _ in range(10):
         guess(client, address=guesser)
     assert_error(guess(client, address=neighbour), 429)
     assert guess(client, address=elsewhere).status_code == 401
 
 
-def test_a_hundred_wrong_passwords_from_many_networks_block_the_account_for_an_hour(
-    client: Client, limited: None
-) -> None:
+def test_a_hundred_wrong_passwords_from_many_networks_block_the_account_for_an_hour(client, limited):
     make_user(username="siti")
     for network in range(10):
         for _ in range(10):
@@ -72,14 +62,14 @@ def test_a_hundred_wrong_passwords_from_many_networks_block_the_account_for_an_h
     assert_error(log_in(client, address="10.9.9.1"), 429)
 
 
-def test_login_attempts_for_an_unknown_account_have_the_same_limit(client: Client, limited: None) -> None:
+def test_login_attempts_for_an_unknown_account_have_the_same_limit(client, limited):
     for network in range(10):
         for _ in range(10):
             guess(client, "tidak-ada", address=f"10.0.{network}.1")
     assert_error(guess(client, "tidak-ada", address="10.0.77.1"), 429)
 
 
-def test_username_email_and_phone_share_one_login_limit(client: Client, limited: None) -> None:
+def test_username_email_and_phone_share_one_login_limit(client, limited):
     make_user(username="siti", email="siti@example.com", nomor_hp="081234567890")
     logins = ["siti", "SITI", "siti@example.com", "Siti@Example.COM", "081234567890", "0812-3456-7890",
               "0 8 1 2 3 4 5 6 7 8 9 0", "+62 812 3456 7890", "6281234567890", "(0812) 34567890"]  # fmt: skip
@@ -89,7 +79,7 @@ def test_username_email_and_phone_share_one_login_limit(client: Client, limited:
         assert_error(guess(client, login, address=f"10.0.0.{100 + n}"), 429)
 
 
-def test_blanks_in_the_field_name_do_not_bypass_the_login_limit(client: Client, limited: None) -> None:
+def test_blanks_in_the_field_name_do_not_bypass_the_login_limit(client, limited):
     make_user(username="siti")
     for n in range(10):
         body = {f"username{' ' * n}": "siti", "password": "salah-sekali"}
@@ -97,8 +87,8 @@ def test_blanks_in_the_field_name_do_not_bypass_the_login_limit(client: Client, 
     assert_error(guess(client), 429)
 
 
-def test_an_ipv6_network_counts_as_one_address(client: Client, limited: None) -> None:
-    def refresh(address: str) -> int:
+def test_an_ipv6_network_counts_as_one_address(client, limited):
+    def refresh(address):
         body = {"refresh_token": "x"}
         return client.post("/refresh", body, environ_base={"REMOTE_ADDR": address}).status_code
 
@@ -107,8 +97,8 @@ def test_an_ipv6_network_counts_as_one_address(client: Client, limited: None) ->
     assert refresh("2001:db8:0:8::1") == 401
 
 
-def test_ipv4_mapped_ipv6_addresses_are_limited_as_ipv4_addresses(client: Client, limited: None) -> None:
-    def refresh(address: str) -> int:
+def test_ipv4_mapped_ipv6_addresses_are_limited_as_ipv4_addresses(client, limited):
+    def refresh(address):
         body = {"refresh_token": "x"}
         return client.post("/refresh", body, environ_base={"REMOTE_ADDR": address}).status_code
 
@@ -117,17 +107,17 @@ def test_ipv4_mapped_ipv6_addresses_are_limited_as_ipv4_addresses(client: Client
     assert refresh("::ffff:192.0.2.2") == 401
 
 
-def test_successful_logins_do_not_count_for_the_login_limit(client: Client, limited: None) -> None:
+def test_successful_logins_do_not_count_for_the_login_limit(client, limited):
     make_user(username="siti")
     for n in range(15):
         body = {"username": "siti", "password": PASSWORD}
         assert client.post("/login", body, environ_base={"REMOTE_ADDR": f"10.0.0.{n}"}).status_code == 200
 
 
-def test_superadmin_login_is_blocked_after_ten_wrong_passwords(client: Client, limited: None) -> None:
+def test_superadmin_login_is_blocked_after_ten_wrong_passwords(client, limited):
     make_superadmin(username="bos")
 
-    def try_in(password: str, address: str) -> int:
+    def try_in(password, address):
         body = {"username": "bos", "password": password}
         return client.post("/superadmin/login", body, environ_base={"REMOTE_ADDR": address}).status_code
 
@@ -138,8 +128,8 @@ def test_superadmin_login_is_blocked_after_ten_wrong_passwords(client: Client, l
     assert try_in(PASSWORD, "10.9.9.1") == 429
 
 
-def test_a_phone_number_can_request_ten_reset_links_a_day(client: Client, app: Flask, limited: None) -> None:
-    def let_an_hour_pass() -> None:
+def test_a_phone_number_can_request_ten_reset_links_a_day(client, app, limited):
+    def let_an_hour_pass():
         for key in app.extensions["redis"].keys("LIMITS:*/5/1/hour"):
             app.extensions["redis"].delete(key)
 
@@ -154,7 +144,7 @@ def test_a_phone_number_can_request_ten_reset_links_a_day(client: Client, app: F
     assert int(refused.headers["Retry-After"]) > 80_000
 
 
-def test_a_phone_number_can_request_five_reset_links_an_hour(client: Client, limited: None) -> None:
+def test_a_phone_number_can_request_five_reset_links_an_hour(client, limited):
     for n in range(5):
         query = {"phone": "081234567890"}
         address = {"REMOTE_ADDR": f"10.0.0.{n}"}
@@ -162,7 +152,7 @@ def test_a_phone_number_can_request_five_reset_links_an_hour(client: Client, lim
     assert_error(client.get("/send-verification-code", query_string={"phone": "081234567890"}), 429)
 
 
-def test_head_and_get_requests_share_the_reset_link_limit(client: Client, limited: None) -> None:
+def test_head_and_get_requests_share_the_reset_link_limit(client, limited):
     """A HEAD request sends a reset link too, so it must count like a GET request."""
     query = {"phone": "081234567890"}
     for n in range(5):
@@ -174,7 +164,7 @@ def test_head_and_get_requests_share_the_reset_link_limit(client: Client, limite
 
 
 @pytest.mark.parametrize("spelling", ["0812-3456-7890", "+62 812 3456 7890", "6281234567890", "0 8 1 2 34567890"])
-def test_all_spellings_of_a_number_share_the_reset_link_limit(client: Client, limited: None, spelling: str) -> None:
+def test_all_spellings_of_a_number_share_the_reset_link_limit(client, limited, spelling):
     for n in range(5):
         query = {"phone": "081234567890"}
         address = {"REMOTE_ADDR": f"10.0.0.{n}"}
@@ -182,7 +172,7 @@ def test_all_spellings_of_a_number_share_the_reset_link_limit(client: Client, li
     assert_error(client.get("/send-verification-code", query_string={"phone": spelling}), 429)
 
 
-def test_invalid_phone_numbers_do_not_share_a_rate_limit(client: Client, limited: None) -> None:
+def test_invalid_phone_numbers_do_not_share_a_rate_limit(client, limited):
     for n in range(8):
         query = {"phone": f"08{n}"}
         assert_error(client.get("/send-verification-code", query_string=query), 400, "validation_error", "phone")
@@ -198,7 +188,7 @@ print(*[client.post("/api/login", json=body).status_code for _ in range(12)])
 
 
 @pytest.mark.processes
-def test_the_login_limit_works_while_redis_is_unavailable(real_app: Flask, variables: dict[str, str]) -> None:
+def test_the_login_limit_works_while_redis_is_unavailable(real_app, variables):
     done = subprocess.run(
         [sys.executable, "-c", AWAY % variables], cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -206,9 +196,7 @@ def test_the_login_limit_works_while_redis_is_unavailable(real_app: Flask, varia
 
 
 @pytest.mark.slow
-def test_login_needs_the_same_cpu_time_for_known_and_unknown_users(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_login_needs_the_same_cpu_time_for_known_and_unknown_users(client, monkeypatch):
     monkeypatch.setattr(passwords, "HASHER", HASHER)
     make_user(username="siti", password="rahasia-siti")
     assert_alike(
@@ -218,10 +206,10 @@ def test_login_needs_the_same_cpu_time_for_known_and_unknown_users(
 
 
 @pytest.mark.slow
-def test_a_reset_needs_the_same_cpu_time_for_known_and_unknown_numbers(client: Client, statements: Statements) -> None:
+def test_a_reset_needs_the_same_cpu_time_for_known_and_unknown_numbers(client, statements):
     make_user(nomor_hp="081234567890")
 
-    def ask(phone: str) -> list[str]:
+    def ask(phone):
         """Request a reset link. Return the first words of each SQL statement."""
         before = len(statements.seen)
         client.get(f"/send-verification-code?phone={phone}")
@@ -231,7 +219,7 @@ def test_a_reset_needs_the_same_cpu_time_for_known_and_unknown_numbers(client: C
     assert_alike(lambda: ask("081234567890"), lambda: ask("081999999999"))
 
 
-def assert_alike(known: Callable[[], object], unknown: Callable[[], object]) -> None:
+def assert_alike(known, unknown):
     """Fail if the CPU times of both calls differ by more than 10 %.
 
     Compare the shortest of several runs, because effects of caches only add time. Do not measure wall-clock time,

@@ -1,12 +1,8 @@
 """Logins during a password change: no session of the old password may survive."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from threading import Barrier, Event, Thread
 
 import pytest
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.identity import passwords, users
@@ -20,12 +16,12 @@ pytestmark = pytest.mark.processes
 LOGINS = 5
 
 
-def register(role: RoleName = RoleName.PASIEN) -> int:
+def register(role=RoleName.PASIEN):
     with unit_of_work():
         return make_user(role, username="siti").id
 
 
-def change_password(user_id: int, password: str) -> None:
+def change_password(user_id, password):
     with unit_of_work():
         users.set_password(users.get(user_id), password)
 
@@ -33,21 +29,21 @@ def change_password(user_id: int, password: str) -> None:
 class Logins:
     """Threads that log in at the same time with the old password. `tokens` contains their access tokens."""
 
-    def __init__(self, app: Flask, path: str = "/api/login") -> None:
+    def __init__(self, app, path="/api/login"):
         self.app, self.path = app, path
-        self.statuses: list[int] = []
-        self.tokens: list[str] = []
+        self.statuses = []
+        self.tokens = []
         self._threads = [Thread(target=self._log_in) for _ in range(LOGINS)]
 
-    def start(self) -> None:
+    def start(self):
         for thread in self._threads:
             thread.start()
 
-    def join(self) -> None:
+    def join(self):
         for thread in self._threads:
             thread.join()
 
-    def _log_in(self) -> None:
+    def _log_in(self):
         body = {"username": "siti", "password": PASSWORD}
         response = self.app.test_client().post(self.path, json=body)
         self.statuses.append(response.status_code)
@@ -56,12 +52,12 @@ class Logins:
 
 
 @pytest.fixture
-def verified(monkeypatch: pytest.MonkeyPatch) -> tuple[Barrier, Event]:
+def verified(monkeypatch):
     """Make each login wait after its password check, until all password checks have ended and the event is set."""
     all_verified, go_on = Barrier(LOGINS + 1, timeout=PATIENCE_S), Event()
-    matches: Callable[[str, str | None], bool] = passwords.matches
+    matches = passwords.matches
 
-    def matches_and_waits(password: str, stored: str | None) -> bool:
+    def matches_and_waits(password, stored):
         result = matches(password, stored)
         all_verified.wait()
         go_on.wait(PATIENCE_S)
@@ -74,9 +70,7 @@ def verified(monkeypatch: pytest.MonkeyPatch) -> tuple[Barrier, Event]:
 @pytest.mark.parametrize(
     ("path", "role"), [("/api/login", RoleName.PASIEN), ("/api/superadmin/login", RoleName.SUPERADMIN)]
 )
-def test_a_login_that_began_with_the_old_password_is_refused(
-    committed: Flask, verified: tuple[Barrier, Event], path: str, role: RoleName
-) -> None:
+def test_a_login_that_began_with_the_old_password_is_refused(committed, verified, path, role):
     all_verified, go_on = verified
     user_id = register(role)
     logins = Logins(committed, path)
@@ -88,7 +82,7 @@ def test_a_login_that_began_with_the_old_password_is_refused(
     assert logins.statuses == [401] * LOGINS
 
 
-def test_a_password_change_revokes_tokens_of_concurrent_logins(committed: Flask) -> None:
+def test_a_password_change_revokes_tokens_of_concurrent_logins(committed):
     user_id = register()
     for attempt in range(4):
         logins = Logins(committed)
@@ -101,7 +95,7 @@ def test_a_password_change_revokes_tokens_of_concurrent_logins(committed: Flask)
         change_password(user_id, PASSWORD)
 
 
-def test_a_login_of_a_concurrently_deleted_user_is_refused(committed: Flask, verified: tuple[Barrier, Event]) -> None:
+def test_a_login_of_a_concurrently_deleted_user_is_refused(committed, verified):
     all_verified, go_on = verified
     user_id = register()
     logins = Logins(committed)
@@ -114,9 +108,7 @@ def test_a_login_of_a_concurrently_deleted_user_is_refused(committed: Flask, ver
     assert logins.statuses == [401] * LOGINS
 
 
-def test_a_concurrent_rehash_does_not_restore_the_old_password(
-    committed: Flask, verified: tuple[Barrier, Event], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_concurrent_rehash_does_not_restore_the_old_password(committed, verified, monkeypatch):
     monkeypatch.setattr(passwords, "is_outdated", lambda _: True)
     all_verified, go_on = verified
     user_id = register()
@@ -131,6 +123,6 @@ def test_a_concurrent_rehash_does_not_restore_the_old_password(
     assert _stored_hash(user_id) == new_hash
 
 
-def _stored_hash(user_id: int) -> str:
+def _stored_hash(user_id):
     with unit_of_work():
         return users.get(user_id).password_hash

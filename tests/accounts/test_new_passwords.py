@@ -1,11 +1,6 @@
 """Limit of new passwords: five per hour. Each change sends one notice."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
 from app.core.web.rate_limits import RateLimits
@@ -19,17 +14,17 @@ from tests.notifications.deliveries import words_of
 PHONE = "081234567890"
 
 
-def change(client: Client, n: int) -> None:
+def change(client, n):
     response = client.put("/profile", {"password": f"baru-sekali-{n}"})
     assert response.status_code == 200, response.json
 
 
-def notices() -> Sequence[Delivery]:
+def notices():
     rows = sa.select(Delivery).where(Delivery.kind == "security_notice", Delivery.state != DeliveryState.CANCELLED)
     return db.session.scalars(rows.order_by(Delivery.id)).all()
 
 
-def test_the_sixth_new_password_of_an_hour_is_refused(owner: Client, limited: None) -> None:
+def test_the_sixth_new_password_of_an_hour_is_refused(owner, limited):
     for n in range(5):
         change(owner, n)
     before = owner.user.password_hash
@@ -38,38 +33,36 @@ def test_the_sixth_new_password_of_an_hour_is_refused(owner: Client, limited: No
     assert owner.put("/profile", {"nama_ktp": "Siti A."}).status_code == 200
 
 
-def test_each_change_sends_one_notice(owner: Client) -> None:
+def test_each_change_sends_one_notice(owner):
     change(owner, 1)
     owner.put("/profile", {"email": "maling@example.com"})
     texts = [words_of(notice)["text"] for notice in notices()]
     assert texts == ["Data akun Anda baru saja diubah: kata sandi.", "Data akun Anda baru saja diubah: alamat e-mail."]
 
 
-def test_refused_passwords_do_not_count_for_the_limit(owner: Client, limited: None) -> None:
+def test_refused_passwords_do_not_count_for_the_limit(owner, limited):
     for _ in range(6):
         assert_error(owner.put("/profile", {"password": "12345"}), 400, "validation_error", "password")
     change(owner, 1)
 
 
-def test_an_exhausted_password_limit_does_not_block_a_reset_by_link(
-    client: Client, owner: Client, limited: None
-) -> None:
+def test_an_exhausted_password_limit_does_not_block_a_reset_by_link(client, owner, limited):
     for n in range(5):
         change(owner, n)
     code = ask(client, PHONE)
     assert client.post("/update-password", {"code": code, "new_password": "milik-saya-lagi"}).status_code == 200
 
 
-def test_only_five_of_six_concurrent_password_changes_are_accepted(committed: Flask) -> None:
+def test_only_five_of_six_concurrent_password_changes_are_accepted(committed):
     user = make_user()
     client = Client(committed).as_(user)
     db.session.commit()
     before = committed.extensions["limits"]
     committed.extensions["limits"] = RateLimits(committed.extensions["redis"], enabled=True)
     try:
-        statuses: list[int] = []
+        statuses = []
 
-        def work(n: int) -> None:
+        def work(n):
             statuses.append(client.put("/profile", {"password": f"baru-sekali-{n}"}).status_code)
 
         run_together(committed, *(lambda n=n: work(n) for n in range(6)))

@@ -1,7 +1,5 @@
 """Tests of the second factor of administrators."""
 
-from __future__ import annotations
-
 import dataclasses
 from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qs, urlsplit
@@ -9,15 +7,12 @@ from urllib.parse import parse_qs, urlsplit
 import pyotp
 import pytest
 import sqlalchemy as sa
-from flask import Flask
-from werkzeug.test import TestResponse
 
 from app.cli import remove_otp, verify_nik
 from app.core.database.session import db, unit_of_work
 from app.identity import field_encryption, jobs, second_factor, sessions
-from app.identity.models import User
 from app.identity.second_factor import SecondFactor
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
 from tests.helpers.overlap import done_twice_at_once
 
@@ -27,47 +22,46 @@ NOON = datetime(2026, 11, 22, 5, tzinfo=UTC)
 class Phone:
     """An authenticator app with a fake clock."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch):
         self.moment = NOON
         self.secret = ""
         monkeypatch.setattr(second_factor, "now", lambda: self.moment)
 
-    def scan(self, uri: str) -> None:
+    def scan(self, uri):
         (self.secret,) = parse_qs(urlsplit(uri).query)["secret"]
 
-    def code(self, steps: int = 0) -> str:
+    def code(self, steps=0):
         """Return the code that is valid this many 30-second steps from now."""
         return pyotp.TOTP(self.secret).at(self.moment + timedelta(seconds=30 * steps))
 
-    def pass_time(self, seconds: int = 30) -> None:
+    def pass_time(self, seconds=30):
         self.moment += timedelta(seconds=seconds)
 
 
 @pytest.fixture
-def phone(monkeypatch: pytest.MonkeyPatch) -> Phone:
+def phone(monkeypatch):
     return Phone(monkeypatch)
 
 
 @pytest.fixture
-def holder() -> User:
+def holder():
     return make_admin(username="admin")
 
 
 @pytest.fixture
-def own(client: Client, holder: User) -> Client:
+def own(client, holder):
     return client.as_(holder)
 
 
-def begin(own: Client, phone: Phone) -> list[str]:
+def begin(own, phone):
     response = own.post("/profile/otp", {"password": PASSWORD})
     assert response.status_code == 201, response.json
     phone.scan(response.json["uri"])
-    codes: list[str] = response.json["recovery_codes"]
-    return codes
+    return response.json["recovery_codes"]
 
 
 @pytest.fixture
-def codes(own: Client, phone: Phone) -> list[str]:
+def codes(own, phone):
     """Activate the second factor, move the clock by one 30-second step, and return the recovery codes."""
     recovery = begin(own, phone)
     assert own.put("/profile/otp", {"otp": phone.code()}).status_code == 200
@@ -75,15 +69,15 @@ def codes(own: Client, phone: Phone) -> list[str]:
     return recovery
 
 
-def log_in(client: Client, path: str = "/login", **more: str) -> TestResponse:
+def log_in(client, path="/login", **more):
     return client.post(path, {"username": "admin", "password": PASSWORD, **more})
 
 
-def required(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def required(app, monkeypatch):
     monkeypatch.setitem(app.extensions, "config", dataclasses.replace(app.extensions["config"], admin_otp="required"))
 
 
-def test_otp_setup_returns_a_uri_and_ten_codes_and_stores_no_plain_text(own: Client, holder: User) -> None:
+def test_otp_setup_returns_a_uri_and_ten_codes_and_stores_no_plain_text(own, holder):
     response = own.post("/profile/otp", {"password": PASSWORD})
     assert response.json["uri"].startswith("otpauth://totp/Health-support:admin?secret=")
     codes = response.json["recovery_codes"]
@@ -95,14 +89,14 @@ def test_otp_setup_returns_a_uri_and_ten_codes_and_stores_no_plain_text(own: Cli
     assert not set(codes) & set(stored.recovery_hashes)
 
 
-def test_a_login_needs_no_code_before_the_second_factor_is_confirmed(client: Client, own: Client, phone: Phone) -> None:
+def test_a_login_needs_no_code_before_the_second_factor_is_confirmed(client, own, phone):
     begin(own, phone)
     assert log_in(client).status_code == 200
     assert_error(own.put("/profile/otp", {"otp": "000000"}), 400, "invalid_otp")
     assert log_in(client).status_code == 200
 
 
-def test_an_unconfirmed_second_factor_can_be_replaced(own: Client, phone: Phone) -> None:
+def test_an_unconfirmed_second_factor_can_be_replaced(own, phone):
     begin(own, phone)
     old = phone.code()
     begin(own, phone)
@@ -110,21 +104,21 @@ def test_an_unconfirmed_second_factor_can_be_replaced(own: Client, phone: Phone)
     assert own.put("/profile/otp", {"otp": phone.code()}).status_code == 200
 
 
-def test_a_login_asks_for_a_code(client: Client, codes: list[str], phone: Phone) -> None:
+def test_a_login_asks_for_a_code(client, codes, phone):
     assert_error(log_in(client), 401, "otp_required")
     assert_error(log_in(client, otp=""), 401, "otp_required")
     assert_error(log_in(client, otp="000000"), 401, "invalid_otp")
     assert log_in(client, otp=phone.code()).status_code == 200
 
 
-def test_a_wrong_password_does_not_reveal_the_second_factor(client: Client, codes: list[str], phone: Phone) -> None:
+def test_a_wrong_password_does_not_reveal_the_second_factor(client, codes, phone):
     body = {"username": "admin", "password": "salah-sekali"}
     assert_error(client.post("/login", body), 401, "wrong_credentials")
     assert_error(client.post("/login", {**body, "otp": phone.code()}), 401, "wrong_credentials")
     assert log_in(client, otp=phone.code()).status_code == 200, "a failed login must not use up the code"
 
 
-def test_a_code_works_once(client: Client, codes: list[str], phone: Phone) -> None:
+def test_a_code_works_once(client, codes, phone):
     code = phone.code()
     assert log_in(client, otp=code).status_code == 200
     assert_error(log_in(client, otp=code), 401, "invalid_otp")
@@ -132,33 +126,31 @@ def test_a_code_works_once(client: Client, codes: list[str], phone: Phone) -> No
     assert log_in(client, otp=phone.code()).status_code == 200
 
 
-def test_the_confirmation_code_cannot_be_used_for_a_login(client: Client, own: Client, phone: Phone) -> None:
+def test_the_confirmation_code_cannot_be_used_for_a_login(client, own, phone):
     begin(own, phone)
     own.put("/profile/otp", {"otp": phone.code()})
     assert_error(log_in(client, otp=phone.code()), 401, "invalid_otp")
 
 
 @pytest.mark.parametrize(("steps", "status"), [(-2, 401), (-1, 200), (0, 200), (1, 200), (2, 401)])
-def test_codes_of_a_clock_30_seconds_ahead_or_behind_are_accepted(
-    client: Client, codes: list[str], phone: Phone, steps: int, status: int
-) -> None:
+def test_codes_of_a_clock_30_seconds_ahead_or_behind_are_accepted(client, codes, phone, steps, status):
     phone.pass_time(300)
     assert log_in(client, otp=phone.code(steps)).status_code == status
 
 
-def test_a_code_older_than_the_last_used_code_is_refused(client: Client, codes: list[str], phone: Phone) -> None:
+def test_a_code_older_than_the_last_used_code_is_refused(client, codes, phone):
     assert log_in(client, otp=phone.code(1)).status_code == 200
     assert_error(log_in(client, otp=phone.code()), 401, "invalid_otp")
 
 
-def test_a_recovery_code_works_once_and_in_another_spelling(client: Client, codes: list[str]) -> None:
+def test_a_recovery_code_works_once_and_in_another_spelling(client, codes):
     typed = f" {codes[3].upper().replace('-', ' ')} "
     assert log_in(client, otp=typed).status_code == 200
     assert_error(log_in(client, otp=codes[3]), 401, "invalid_otp")
     assert log_in(client, otp=codes[4]).status_code == 200
 
 
-def test_activating_the_second_factor_ends_other_sessions(client: Client, own: Client, phone: Phone) -> None:
+def test_activating_the_second_factor_ends_other_sessions(client, own, phone):
     thief = client.with_token(log_in(client).json["access_token"])
     begin(own, phone)
     assert thief.get("/profile").status_code == 200
@@ -167,14 +159,12 @@ def test_activating_the_second_factor_ends_other_sessions(client: Client, own: C
     assert own.get("/profile").status_code == 200
 
 
-def test_superadmin_login_does_not_reveal_if_the_code_of_an_admin_is_valid(
-    client: Client, codes: list[str], phone: Phone
-) -> None:
+def test_superadmin_login_does_not_reveal_if_the_code_of_an_admin_is_valid(client, codes, phone):
     for otp in (phone.code(), "000000", codes[0]):
         assert_error(log_in(client, "/superadmin/login", otp=otp), 403, "superadmin_only")
 
 
-def test_the_superadmin_login_requires_a_code_too(client: Client, phone: Phone) -> None:
+def test_the_superadmin_login_requires_a_code_too(client, phone):
     boss = make_superadmin(username="admin")
     begin(client.as_(boss), phone)
     client.as_(boss).put("/profile/otp", {"otp": phone.code()})
@@ -183,16 +173,16 @@ def test_the_superadmin_login_requires_a_code_too(client: Client, phone: Phone) 
     assert log_in(client, "/superadmin/login", otp=phone.code()).status_code == 200
 
 
-def test_two_concurrent_logins_cannot_use_the_same_code(committed: Flask, phone: Phone) -> None:
+def test_two_concurrent_logins_cannot_use_the_same_code(committed, phone):
     with committed.app_context():
         with unit_of_work():
             admin = make_admin()
             phone.scan(str(second_factor.begin(admin)["uri"]))
             second_factor.confirm(admin.id, phone.code())
         phone.pass_time()
-        admitted: list[bool] = []
+        admitted = []
 
-        def log_in() -> None:
+        def log_in():
             factor = second_factor._of(admin.id)
             assert factor is not None
             admitted.append(second_factor._take_code(factor, phone.code()))
@@ -201,15 +191,13 @@ def test_two_concurrent_logins_cannot_use_the_same_code(committed: Flask, phone:
     assert sorted(admitted) == [False, True]
 
 
-def test_an_active_second_factor_cannot_be_replaced(own: Client, codes: list[str], phone: Phone) -> None:
+def test_an_active_second_factor_cannot_be_replaced(own, codes, phone):
     assert_error(own.post("/profile/otp", {"password": PASSWORD}), 409, "otp_active")
     assert_error(own.put("/profile/otp", {"otp": phone.code()}), 404)
 
 
-def test_deactivating_the_second_factor_requires_password_and_code(
-    client: Client, own: Client, codes: list[str], phone: Phone
-) -> None:
-    def end(**body: str) -> TestResponse:
+def test_deactivating_the_second_factor_requires_password_and_code(client, own, codes, phone):
+    def end(**body):
         return own.delete("/profile/otp", json={"password": PASSWORD, **body})
 
     assert_error(end(otp=phone.code(), password="salah-sekali"), 400, "wrong_current_password")
@@ -221,21 +209,19 @@ def test_deactivating_the_second_factor_requires_password_and_code(
     assert_error(end(otp=codes[1]), 404)
 
 
-def test_otp_setup_with_a_wrong_password_stores_no_second_factor(own: Client) -> None:
+def test_otp_setup_with_a_wrong_password_stores_no_second_factor(own):
     assert_error(own.post("/profile/otp", {"password": "salah-sekali"}), 400, "wrong_current_password")
     assert not db.session.scalars(sa.select(SecondFactor)).all()
 
 
-def test_wrong_codes_are_rate_limited(limited: None, client: Client, codes: list[str], phone: Phone) -> None:
+def test_wrong_codes_are_rate_limited(limited, client, codes, phone):
     for _ in range(10):
         assert_error(log_in(client, otp="000000"), 401, "invalid_otp")
     assert_error(log_in(client, otp=phone.code()), 429)
 
 
 @pytest.mark.parametrize("path", ["/login", "/superadmin/login"])
-def test_a_right_password_without_a_code_is_no_wrong_login(
-    limited: None, client: Client, phone: Phone, path: str
-) -> None:
+def test_a_right_password_without_a_code_is_no_wrong_login(limited, client, phone, path):
     own = client.as_(make_superadmin(username="admin"))
     begin(own, phone)
     assert own.put("/profile/otp", {"otp": phone.code()}).status_code == 200
@@ -245,9 +231,7 @@ def test_a_right_password_without_a_code_is_no_wrong_login(
     assert log_in(client, path, otp=phone.code()).status_code == 200
 
 
-def test_an_admin_without_a_required_second_factor_can_only_set_it_up(
-    app: Flask, client: Client, own: Client, phone: Phone, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_admin_without_a_required_second_factor_can_only_set_it_up(app, client, own, phone, monkeypatch):
     make_user(username="siti")
     assert own.get("/admins/users").status_code == 200
     required(app, monkeypatch)
@@ -262,9 +246,7 @@ def test_an_admin_without_a_required_second_factor_can_only_set_it_up(
     assert siti.status_code == 200, "other roles need no second factor"
 
 
-def test_a_superadmin_without_a_required_second_factor_gets_no_console(
-    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_superadmin_without_a_required_second_factor_gets_no_console(app, client, monkeypatch):
     boss = make_superadmin(username="admin")
     required(app, monkeypatch)
     assert_error(log_in(client, "/superadmin/login"), 403, "otp_setup_required")
@@ -273,7 +255,7 @@ def test_a_superadmin_without_a_required_second_factor_gets_no_console(
     assert log_in(client).status_code == 200, "the normal login still works, to set a factor up"
 
 
-def test_an_operator_can_remove_a_second_factor(app: Flask, client: Client, codes: list[str]) -> None:
+def test_an_operator_can_remove_a_second_factor(app, client, codes):
     runner = app.test_cli_runner()
     db.session.commit()
     assert "by password alone" in runner.invoke(remove_otp, ["admin"]).output
@@ -282,9 +264,7 @@ def test_an_operator_can_remove_a_second_factor(app: Flask, client: Client, code
     assert "nobody is called" in runner.invoke(remove_otp, ["tidakada"]).output
 
 
-def test_nik_key_rotation_encrypts_the_otp_secret_with_the_new_key(
-    app: Flask, client: Client, codes: list[str], holder: User, phone: Phone, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nik_key_rotation_encrypts_the_otp_secret_with_the_new_key(app, client, codes, holder, phone, monkeypatch):
     config = app.extensions["config"]
     keys = (("baru", b"n" * 32), *config.nik_keys)
     monkeypatch.setitem(app.extensions, "config", dataclasses.replace(config, nik_keys=keys))
@@ -297,8 +277,8 @@ def test_nik_key_rotation_encrypts_the_otp_secret_with_the_new_key(
 
 
 def test_verify_nik_lists_unreadable_secrets_and_recovery_codes_still_work(
-    app: Flask, client: Client, codes: list[str], holder: User, phone: Phone, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    app, client, codes, holder, phone, monkeypatch
+):
     runner, admin_id = app.test_cli_runner(), holder.id
     db.session.commit()
     assert runner.invoke(verify_nik).exit_code == 0

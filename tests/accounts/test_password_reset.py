@@ -1,10 +1,7 @@
 """Tests of password reset links."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from threading import Condition
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -16,17 +13,14 @@ from app.notifications.delivery import sealing
 from app.notifications.delivery.drain import Lane
 from app.notifications.models import Channel, Delivery, DeliveryState
 from app.notifications.senders import numbers
-from dev.simulators import Server
 from tests.accounts.resets import PHONE, ask, code_in, messages
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_user
 from tests.notifications.deliveries import words_of
 
 
 @pytest.mark.parametrize("phone", ["+62 812-3456-7890", "6281234567890", "0812 3456 7890"])
-def test_a_reset_link_for_any_spelling_is_sent_to_the_normalized_number(
-    client: Client, owner: Client, phone: str
-) -> None:
+def test_a_reset_link_for_any_spelling_is_sent_to_the_normalized_number(client, owner, phone):
     code = ask(client, phone)
     (message,) = messages()
     assert (message.target, message.state) == ("+6281234567890", DeliveryState.PENDING)
@@ -36,9 +30,7 @@ def test_a_reset_link_for_any_spelling_is_sent_to_the_normalized_number(
     )
 
 
-def test_the_request_does_the_same_for_known_and_unknown_numbers(
-    client: Client, owner: Client, statements: Any
-) -> None:
+def test_the_request_does_the_same_for_known_and_unknown_numbers(client, owner, statements):
     """Only the worker decides whether the number gets a link, so the response time reveals nothing."""
     wrong, new = make_user(nomor_hp="081300000001"), make_user(nomor_hp="081300000002")
     numbers.record_wrong(str(wrong.phone))
@@ -53,12 +45,12 @@ def test_the_request_does_the_same_for_known_and_unknown_numbers(
     assert [code_in(row) is not None for row in messages()] == [True, False, False, False]
 
 
-def test_the_owner_sees_the_sent_link_in_the_list_of_deliveries(client: Client, owner: Client) -> None:
+def test_the_owner_sees_the_sent_link_in_the_list_of_deliveries(client, owner):
     ask(client)
     assert [row["title"] for row in owner.get("/pengiriman").json] == ["Tautan atur ulang kata sandi"]
 
 
-def test_the_sent_link_can_be_read_in_the_outbox_of_development(client: Client, owner: Client, gateway: Server) -> None:
+def test_the_sent_link_can_be_read_in_the_outbox_of_development(client, owner, gateway):
     code = ask(client)
     db.session.execute(sa.update(Delivery).values(user_id=None))  # as the request has left it
     db.session.commit()
@@ -68,11 +60,11 @@ def test_the_sent_link_can_be_read_in_the_outbox_of_development(client: Client, 
     assert str(sealing.unseal(str(message.sealed), message.user_id)["text"]).count(code) == 1
 
 
-def test_a_repeated_message_has_the_same_link(client: Client, owner: Client) -> None:
+def test_a_repeated_message_has_the_same_link(client, owner):
     assert ask(client) == code_in(messages()[0])
 
 
-def test_a_used_link_is_not_sent_again_after_an_unknown_call(client: Client, owner: Client) -> None:
+def test_a_used_link_is_not_sent_again_after_an_unknown_call(client, owner):
     code = ask(client)
     messages()[0].unconfirmed_calls = 1
     db.session.commit()
@@ -81,7 +73,7 @@ def test_a_used_link_is_not_sent_again_after_an_unknown_call(client: Client, own
     assert code_in(messages()[0]) is None
 
 
-def test_a_second_request_replaces_the_first_link(client: Client, owner: Client) -> None:
+def test_a_second_request_replaces_the_first_link(client, owner):
     first, second = ask(client), ask(client)
     assert code_in(messages()[0]) is None
     assert_error(client.post("/update-password", {"code": first, "new_password": "baru123"}), 400, "invalid_code")
@@ -89,7 +81,7 @@ def test_a_second_request_replaces_the_first_link(client: Client, owner: Client)
     assert_error(client.post("/update-password", {"code": second, "new_password": "baru123"}), 400, "invalid_code")
 
 
-def test_a_password_change_in_the_profile_invalidates_the_reset_link(client: Client, owner: Client) -> None:
+def test_a_password_change_in_the_profile_invalidates_the_reset_link(client, owner):
     """A person who found the lost phone requested the link. The owner then changed the password."""
     code = ask(client)
     assert client.as_(owner.user).put("/profile", {"password": "baru-sekali"}).status_code == 200
@@ -98,7 +90,7 @@ def test_a_password_change_in_the_profile_invalidates_the_reset_link(client: Cli
 
 
 @pytest.mark.parametrize("way", ["logout", "from afar"])
-def test_ending_a_session_invalidates_an_open_reset_link(client: Client, owner: Client, way: str) -> None:
+def test_ending_a_session_invalidates_an_open_reset_link(client, owner, way):
     own = client.as_(owner.user)
     code = ask(client)
     if way == "logout":
@@ -110,7 +102,7 @@ def test_ending_a_session_invalidates_an_open_reset_link(client: Client, owner: 
     assert client.post("/update-password", {"code": ask(client), "new_password": "baru123"}).status_code == 200
 
 
-def test_a_reset_link_expires_after_30_minutes(client: Client, owner: Client) -> None:
+def test_a_reset_link_expires_after_30_minutes(client, owner):
     code = ask(client)
     reset = db.session.scalars(db.select(PasswordReset)).one()
     assert abs(reset.expires_at - messages()[-1].due_at - timedelta(minutes=30)) < timedelta(seconds=5)
@@ -120,6 +112,6 @@ def test_a_reset_link_expires_after_30_minutes(client: Client, owner: Client) ->
     assert credentials.authenticate("siti", PASSWORD) is not None
 
 
-def test_the_reset_code_is_stored_hashed(client: Client, owner: Client) -> None:
+def test_the_reset_code_is_stored_hashed(client, owner):
     code = ask(client)
     assert code not in db.session.scalars(db.select(PasswordReset.token_hash)).one()

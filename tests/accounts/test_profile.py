@@ -1,7 +1,5 @@
 """Tests of the caller's own profile."""
 
-from __future__ import annotations
-
 import io
 import json
 from io import BytesIO
@@ -12,24 +10,24 @@ from PIL import Image
 from app.identity import credentials
 from tests.accounts.roles import role_id
 from tests.core.media.samples import plain
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_admin, make_user
 
 
-def picture(size: tuple[int, int] = (900, 600)) -> io.BytesIO:
+def picture(size=(900, 600)):
     data = io.BytesIO()
     Image.new("RGB", size, "teal").save(data, "JPEG")
     data.seek(0)
     return data
 
 
-def test_an_unreadable_nik_is_null_in_the_profile(siti: Client) -> None:
+def test_an_unreadable_nik_is_null_in_the_profile(siti):
     siti.user.nik = "v1:gone:AAAA"
     response = siti.get("/profile")
     assert (response.status_code, response.json["nik"]) == (200, None)
 
 
-def test_a_form_with_a_picture_changes_only_the_given_fields(siti: Client) -> None:
+def test_a_form_with_a_picture_changes_only_the_given_fields(siti):
     form = {
         "nama_ktp": "Siti A.",
         "preferences": json.dumps({"medical": "true", "religion": ["hindu"]}),
@@ -48,7 +46,7 @@ def test_a_form_with_a_picture_changes_only_the_given_fields(siti: Client) -> No
     assert max(Image.open(io.BytesIO(served.data)).size) == 512
 
 
-def test_a_new_picture_replaces_the_old_one_and_null_removes_it(siti: Client) -> None:
+def test_a_new_picture_replaces_the_old_one_and_null_removes_it(siti):
     first = siti.put("/profile", data={"image": (picture(), "a.jpg")}).json["image"]
     second = siti.put("/profile", data={"image": (picture(), "b.jpg")}).json["image"]
     assert siti.get(first).status_code == 404
@@ -57,18 +55,18 @@ def test_a_new_picture_replaces_the_old_one_and_null_removes_it(siti: Client) ->
     assert siti.get(second).status_code == 404
 
 
-def test_role_ids_can_be_repeated_form_fields(siti: Client) -> None:
+def test_role_ids_can_be_repeated_form_fields(siti):
     form = {"role_ids": [str(role_id("pasien")), str(role_id("pendamping"))]}
     response = siti.put("/profile", data=form, content_type="multipart/form-data")
     assert response.json["role"] == "pendamping"
 
 
-def test_a_blank_email_removes_the_stored_email(siti: Client) -> None:
+def test_a_blank_email_removes_the_stored_email(siti):
     siti.put("/profile", {"email": "siti@example.com"})
     assert siti.put("/profile", data={"email": ""}).json["email"] is None
 
 
-def test_a_new_password_ends_all_sessions_except_the_current_one(client: Client, siti: Client) -> None:
+def test_a_new_password_ends_all_sessions_except_the_current_one(client, siti):
     laptop = client.as_(siti.user)
     assert siti.put("/profile", {"password": "baru-sekali"}).status_code == 200
     assert_error(laptop.get("/profile"), 401, "session_ended")
@@ -77,7 +75,7 @@ def test_a_new_password_ends_all_sessions_except_the_current_one(client: Client,
     assert credentials.authenticate("siti", PASSWORD) is None
 
 
-def test_a_profile_with_old_or_empty_values_can_be_saved_again(client: Client) -> None:
+def test_a_profile_with_old_or_empty_values_can_be_saved_again(client):
     """A form sends the whole profile back.
 
     The profile may contain a NIK of an old format, and an empty phone number and pseudonym.
@@ -96,7 +94,7 @@ def test_a_profile_with_old_or_empty_values_can_be_saved_again(client: Client) -
     assert_error(budi.put("/profile", {"nik": "12-34/x"}), 400, "validation_error", "nik")
 
 
-def test_sending_back_the_picture_url_keeps_the_picture(siti: Client) -> None:
+def test_sending_back_the_picture_url_keeps_the_picture(siti):
     with_picture = siti.put("/profile", data={"image": (BytesIO(plain()), "a.jpg")}).json
     for body in ({"image": with_picture["image"]}, {**with_picture, "nama_ktp": "Siti A."}):
         assert siti.put("/profile", body).json["image"] == with_picture["image"]
@@ -106,13 +104,13 @@ def test_sending_back_the_picture_url_keeps_the_picture(siti: Client) -> None:
     assert siti.put("/profile", {"image": None}).json["image"] is None
 
 
-def test_saving_a_null_nik_keeps_an_unreadable_nik(siti: Client) -> None:
+def test_saving_a_null_nik_keeps_an_unreadable_nik(siti):
     siti.user.nik = "v1:gone:AAAA"
     assert siti.put("/profile", {"nik": None, "nama_ktp": "Siti A."}).status_code == 200
     assert siti.user.nik == "v1:gone:AAAA"
 
 
-def test_a_blank_password_in_a_form_keeps_the_password(client: Client, siti: Client) -> None:
+def test_a_blank_password_in_a_form_keeps_the_password(client, siti):
     laptop = client.as_(siti.user)
     form = {"nama_ktp": "Siti A.", "password": "", "current_password": ""}
     assert siti.put("/profile", data=form, content_type="multipart/form-data").json["nama_ktp"] == "Siti A."
@@ -120,14 +118,14 @@ def test_a_blank_password_in_a_form_keeps_the_password(client: Client, siti: Cli
     assert laptop.get("/profile").status_code == 200
 
 
-def test_the_size_limit_of_preferences_applies_to_the_sent_json(siti: Client) -> None:
+def test_the_size_limit_of_preferences_applies_to_the_sent_json(siti):
     # The body has 8,191 bytes. The maximum is 8,192 bytes.
     assert siti.put("/profile", {"preferences": [1] * 4095}).status_code == 200
     assert_error(siti.put("/profile", {"preferences": [1] * 4096}), 400, "validation_error", "preferences")
 
 
 @pytest.mark.parametrize("text", ["[" * 4000 + "]" * 4000, '{"a":' * 1000 + "1" + "}" * 1000])
-def test_too_deeply_nested_preferences_are_stored_without_tags(siti: Client, text: str) -> None:
+def test_too_deeply_nested_preferences_are_stored_without_tags(siti, text):
     response = siti.put("/profile", {"preferences": text})
     assert response.status_code == 200
     assert (response.json["preferences"], siti.user.preference_tags) == (text, [])
@@ -136,26 +134,26 @@ def test_too_deeply_nested_preferences_are_stored_without_tags(siti: Client, tex
 
 @pytest.mark.parametrize("field", ["nama_ktp", "nama_samaran"])
 @pytest.mark.parametrize("name", ["\u200b\u200b", "\u3164", "Budi\n\nPENTING", "\u202eimaleM", "\u0301"])
-def test_an_unreadable_name_is_refused(client: Client, siti: Client, field: str, name: str) -> None:
+def test_an_unreadable_name_is_refused(client, siti, field, name):
     """A name must be readable, because patients see only the name of a new caregiver."""
     assert_error(siti.put("/profile", {field: name}), 400, "validation_error", field)
 
 
 @pytest.mark.parametrize("name", ["Siti 'Aisyah", "مريم", "🌸", "👩\u200d⚕️ Ani", "M. Si\u200bti"])
-def test_a_name_can_contain_letters_of_any_script_and_emoji(siti: Client, name: str) -> None:
+def test_a_name_can_contain_letters_of_any_script_and_emoji(siti, name):
     assert siti.put("/profile", {"nama_samaran": name}).json["nama_samaran"] == name
 
 
-def test_an_admin_cannot_lose_the_admin_role_by_a_profile_change(client: Client) -> None:
+def test_an_admin_cannot_lose_the_admin_role_by_a_profile_change(client):
     admin = client.as_(make_admin())
     assert admin.put("/profile", {"role_ids": [role_id("pasien")]}).json["role"] == "admin"
 
 
-def test_removing_all_roles_is_refused(siti: Client) -> None:
+def test_removing_all_roles_is_refused(siti):
     assert_error(siti.put("/profile", {"role_ids": []}), 400, "role_needed")
 
 
-def test_a_user_without_a_role_can_save_the_profile_and_choose_a_role(client: Client) -> None:
+def test_a_user_without_a_role_can_save_the_profile_and_choose_a_role(client):
     user = make_user(username="budi")
     user.roles = []
     budi = client.as_(user)
@@ -163,7 +161,7 @@ def test_a_user_without_a_role_can_save_the_profile_and_choose_a_role(client: Cl
     assert budi.put("/profile", {"role_ids": [role_id("pasien")]}).json["role"] == "pasien"
 
 
-def test_protected_profile_fields_are_ignored(siti: Client) -> None:
+def test_protected_profile_fields_are_ignored(siti):
     words = {"role": "admin", "roles": [1], "is_verified": True, "id": 1, "user_id": 1, "username": "bos",
              "password_hash": "x", "created_at": "2000-01-01T00:00:00Z"}  # fmt: skip
     before = siti.get("/profile").json
@@ -171,7 +169,7 @@ def test_protected_profile_fields_are_ignored(siti: Client) -> None:
     assert siti.get("/profile").json == {**before, "updated_at": siti.get("/profile").json["updated_at"]}
 
 
-def test_a_changed_phone_number_is_no_longer_marked_as_invalid(siti: Client) -> None:
+def test_a_changed_phone_number_is_no_longer_marked_as_invalid(siti):
     siti.user.phone_invalid_at = siti.user.created_at
     siti.put("/profile", {"nomor_hp": siti.user.nomor_hp})
     assert siti.user.phone_invalid_at is not None

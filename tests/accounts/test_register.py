@@ -1,21 +1,16 @@
 """Tests of registration."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import pytest
-from flask import Flask
 
 from app.core.database.session import db
 from app.identity import credentials
 from app.identity.models import Role, RoleName
-from dev.simulators import Server, simulators
+from dev.simulators import simulators
 from tests.accounts.registration import SITI, registered
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 
 
-def test_every_field_of_the_form_is_stored(client: Client) -> None:
+def test_every_field_of_the_form_is_stored(client):
     preferences = {"medical": True, "mental_health": False, "religion": ["islam"], "other_belief": None}
     extra = {"email": "siti@example.com", "role": "pendamping", "nik": "3273014502900001", "domicile": "jawa barat"}
     response = client.post("/register", {**SITI, **extra, "preferences": preferences})
@@ -29,7 +24,7 @@ def test_every_field_of_the_form_is_stored(client: Client) -> None:
     assert "3273014502900001" not in str(registered().nik)
 
 
-def test_blank_optional_fields_are_absent(client: Client) -> None:
+def test_blank_optional_fields_are_absent(client):
     blank = {"email": "", "nik": "", "domicile": "", "preferences": None}
     response = client.post("/register", {**SITI, **blank})
     assert response.status_code == 201
@@ -60,23 +55,23 @@ def test_blank_optional_fields_are_absent(client: Client) -> None:
         ("preferences", {"x": "y" * 9000}),
     ],
 )
-def test_an_invalid_value_is_refused_with_the_name_of_its_field(client: Client, field: str, value: object) -> None:
+def test_an_invalid_value_is_refused_with_the_name_of_its_field(client, field, value):
     assert_error(client.post("/register", {**SITI, field: value}), 400, "validation_error", field)
 
 
-def test_registration_with_the_admin_role_id_is_refused(client: Client) -> None:
+def test_registration_with_the_admin_role_id_is_refused(client):
     admin = db.session.scalars(db.select(Role.id).where(Role.name == RoleName.ADMIN)).one()
     assert_error(client.post("/register", {**SITI, "role_ids": [admin]}), 403, "role_not_allowed")
     assert credentials.by_login("siti") is None
 
 
-def test_an_unknown_role_id_is_bad_input(client: Client) -> None:
+def test_an_unknown_role_id_is_bad_input(client):
     assert_error(client.post("/register", {**SITI, "role_ids": [10**15]}), 400, "validation_error", "role_ids")
 
 
 class TestHumanVerification:
     @pytest.fixture
-    def sim(self, app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    def sim(self, app, monkeypatch):
         from tests.conftest import config_for_tests
 
         with simulators() as sim:
@@ -84,16 +79,14 @@ class TestHumanVerification:
             monkeypatch.setitem(app.extensions, "config", config_for_tests(**names))
             yield sim
 
-    def test_registration_with_a_solved_captcha_succeeds(self, client: Client, sim: Server) -> None:
+    def test_registration_with_a_solved_captcha_succeeds(self, client, sim):
         assert client.post("/register", {**SITI, "captcha-response": sim.captcha.solve()}).status_code == 201
 
     @pytest.mark.parametrize("token", [None, "", "robot"])
-    def test_registration_without_a_valid_captcha_is_refused(
-        self, client: Client, sim: Server, token: str | None
-    ) -> None:
+    def test_registration_without_a_valid_captcha_is_refused(self, client, sim, token):
         assert_error(client.post("/register", {**SITI, "captcha-response": token}), 400, "captcha_failed")
 
-    def test_a_used_or_expired_captcha_token_is_refused(self, client: Client, sim: Server) -> None:
+    def test_a_used_or_expired_captcha_token_is_refused(self, client, sim):
         token = sim.captcha.solve()
         assert client.post("/register", {**SITI, "captcha-response": token}).status_code == 201
         again = {**SITI, "username": "ani", "nomor_hp": "081999999999"}
@@ -102,9 +95,7 @@ class TestHumanVerification:
         assert_error(client.post("/register", {**again, "captcha-response": old}), 400, "captcha_failed")
 
     @pytest.mark.parametrize("fault", ["down", "drop", "garbage", "not_http", "oversize", "status", "wrong_type"])
-    def test_a_captcha_service_failure_is_503_and_registers_no_user(
-        self, client: Client, sim: Server, fault: str
-    ) -> None:
+    def test_a_captcha_service_failure_is_503_and_registers_no_user(self, client, sim, fault):
         sim.fault("captcha", fault, times=5)
         response = client.post("/register", {**SITI, "captcha-response": sim.captcha.solve()})
         assert_error(response, 503, "captcha_unavailable")

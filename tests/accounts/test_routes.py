@@ -1,9 +1,6 @@
 """Tests of the account routes, in the order of `routes.py`."""
 
-from __future__ import annotations
-
 import io
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -16,7 +13,7 @@ from tests.accounts.registration import SITI, registered
 from tests.accounts.resets import PHONE, code_in, messages
 from tests.accounts.resets import ask as ask_for_reset
 from tests.accounts.roles import role_id
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_superadmin, make_user
 from tests.helpers.routes import TokenNeeded
 
@@ -30,11 +27,10 @@ FIELDS = {
 NIK = "3273014502900001"
 
 
-def log_in(client: Client, username: str) -> dict[str, str]:
+def log_in(client, username):
     response = client.post("/login", {"username": username, "password": PASSWORD})
     assert response.status_code == 200, response.json
-    tokens: dict[str, str] = response.json
-    return tokens
+    return response.json
 
 
 class TestLogin:
@@ -52,16 +48,14 @@ class TestLogin:
             "  siti.aminah ",
         ],
     )
-    def test_a_person_logs_in_by_username_email_or_phone_in_any_form(self, client: Client, login: str) -> None:
+    def test_a_person_logs_in_by_username_email_or_phone_in_any_form(self, client, login):
         make_user(username="siti.aminah", email="siti@example.com", nomor_hp="0812 3456 7890")
         assert set(log_in(client, login)) == {"access_token", "refresh_token"}
 
     @pytest.mark.parametrize(
         ("username", "password"), [("siti", "salah-sekali"), ("tidakada", PASSWORD), ("siti", " " + PASSWORD)]
     )
-    def test_all_wrong_credentials_get_the_same_error_message(
-        self, client: Client, username: str, password: str
-    ) -> None:
+    def test_all_wrong_credentials_get_the_same_error_message(self, client, username, password):
         make_user(username="siti")
         response = client.post("/login", {"username": username, "password": password})
         assert_error(response, 401, "wrong_credentials")
@@ -76,38 +70,38 @@ class TestLogin:
             ([], "_schema"),
         ],
     )
-    def test_a_login_without_credentials_is_bad_input(self, client: Client, body: object, field: str) -> None:
+    def test_a_login_without_credentials_is_bad_input(self, client, body, field):
         assert_error(client.post("/login", body), 400, "validation_error", field)
 
 
 class TestSuperadminLogin:
     """POST /superadmin/login"""
 
-    def test_a_superadmin_logs_in_without_a_refresh_token(self, client: Client) -> None:
+    def test_a_superadmin_logs_in_without_a_refresh_token(self, client):
         make_superadmin(username="bos")
         response = client.post("/superadmin/login", {"username": "bos", "password": PASSWORD})
         assert response.status_code == 200
         assert set(response.json) == {"access_token", "message"}
 
     @pytest.mark.parametrize("role", [RoleName.ADMIN, RoleName.PASIEN, RoleName.PENDAMPING])
-    def test_valid_credentials_of_another_role_are_403(self, client: Client, role: RoleName) -> None:
+    def test_valid_credentials_of_another_role_are_403(self, client, role):
         make_user(role, username="siti")
         response = client.post("/superadmin/login", {"username": "siti", "password": PASSWORD})
         assert_error(response, 403, "superadmin_only")
 
-    def test_wrong_superadmin_credentials_are_refused(self, client: Client) -> None:
+    def test_wrong_superadmin_credentials_are_refused(self, client):
         make_superadmin(username="bos")
         response = client.post("/superadmin/login", {"username": "bos", "password": "salah-sekali"})
         assert_error(response, 401, "wrong_credentials")
 
-    def test_needs_a_password(self, client: Client) -> None:
+    def test_needs_a_password(self, client):
         assert_error(client.post("/superadmin/login", {"username": "bos"}), 400, "validation_error", "password")
 
 
 class TestRegister:
     """POST /register"""
 
-    def test_registration_with_only_required_fields_logs_the_user_in(self, client: Client) -> None:
+    def test_registration_with_only_required_fields_logs_the_user_in(self, client):
         response = client.post("/register", SITI)
         assert response.status_code == 201
         assert set(response.json) == {"access_token", "refresh_token"}
@@ -118,7 +112,7 @@ class TestRegister:
         assert registered().phone == "+6281234567890"
 
     @pytest.mark.parametrize("missing", ["username", "password", "nama_ktp", "nama_samaran", "nomor_hp"])
-    def test_a_missing_required_field_is_refused(self, client: Client, missing: str) -> None:
+    def test_a_missing_required_field_is_refused(self, client, missing):
         body = {name: value for name, value in SITI.items() if name != missing}
         assert_error(client.post("/register", body), 400, "validation_error", missing)
 
@@ -130,13 +124,13 @@ class TestRegister:
             ({"nomor_hp": "+6281234567890"}, "phone_taken"),
         ],
     )
-    def test_username_email_and_phone_must_be_unique(self, client: Client, changes: dict[str, str], code: str) -> None:
+    def test_username_email_and_phone_must_be_unique(self, client, changes, code):
         make_user(username="siti", email="siti@example.com", nomor_hp="081234567890")
         body = {**SITI, "username": "ani", "nomor_hp": "081999999999", "email": "ani@example.com", **changes}
         assert_error(client.post("/register", body), 409, code)
 
     @pytest.mark.parametrize("role", ["admin", "superadmin", "Admin", "relawan"])
-    def test_registration_with_a_privileged_or_unknown_role_is_refused(self, client: Client, role: str) -> None:
+    def test_registration_with_a_privileged_or_unknown_role_is_refused(self, client, role):
         assert_error(client.post("/register", {**SITI, "role": role}), 403, "role_not_allowed")
         assert credentials.by_login("siti") is None
 
@@ -144,7 +138,7 @@ class TestRegister:
 class TestRefresh:
     """POST /refresh"""
 
-    def test_a_refresh_gives_an_access_token_and_keeps_the_refresh_token(self, client: Client) -> None:
+    def test_a_refresh_gives_an_access_token_and_keeps_the_refresh_token(self, client):
         make_user(username="siti")
         refresh = log_in(client, "siti")["refresh_token"]
         for _ in range(2):
@@ -154,18 +148,18 @@ class TestRefresh:
             assert client.with_token(response.json["access_token"]).get("/profile").status_code == 200
 
     @pytest.mark.parametrize("token", ["nonsense", "x" * 500, "x" * 4096])
-    def test_an_unknown_refresh_token_is_refused(self, client: Client, token: str) -> None:
+    def test_an_unknown_refresh_token_is_refused(self, client, token):
         assert_error(client.post("/refresh", {"refresh_token": token}), 401, "invalid_refresh_token")
 
-    def test_an_access_token_is_refused_as_a_refresh_token(self, client: Client) -> None:
+    def test_an_access_token_is_refused_as_a_refresh_token(self, client):
         make_user(username="siti")
         access = log_in(client, "siti")["access_token"]
         assert_error(client.post("/refresh", {"refresh_token": access}), 401, "invalid_refresh_token")
 
-    def test_a_refresh_without_a_token_is_bad_input(self, client: Client) -> None:
+    def test_a_refresh_without_a_token_is_bad_input(self, client):
         assert_error(client.post("/refresh", {}), 400, "validation_error", "refresh_token")
 
-    def test_refresh_tokens_are_stored_hashed(self, client: Client) -> None:
+    def test_refresh_tokens_are_stored_hashed(self, client):
         make_user(username="siti")
         refresh = log_in(client, "siti")["refresh_token"]
         stored = db.session.scalars(sa.select(LoginSession.refresh_hash)).all()
@@ -179,21 +173,21 @@ class TestCheckUsername:
     @pytest.mark.parametrize(
         ("username", "available"), [("siti", False), ("SITI", False), ("ani", True), ("x", False), ("users", False)]
     )
-    def test_returns_whether_a_username_is_available(self, client: Client, username: str, available: bool) -> None:
+    def test_returns_whether_a_username_is_available(self, client, username, available):
         make_user(username="siti")
         response = client.post("/auth/check-username", {"username": username})
         assert response.status_code == 200
         assert response.json["available"] is available
         assert response.json["message"]
 
-    def test_a_missing_username_is_bad_input(self, client: Client) -> None:
+    def test_a_missing_username_is_bad_input(self, client):
         assert_error(client.post("/auth/check-username", {}), 400, "validation_error", "username")
 
 
 class TestSendVerificationCode:
     """GET /send-verification-code"""
 
-    def test_an_unknown_number_gets_the_same_response_and_no_message(self, client: Client, owner: Client) -> None:
+    def test_an_unknown_number_gets_the_same_response_and_no_message(self, client, owner):
         known = client.get("/send-verification-code", query_string={"phone": PHONE})
         unknown = client.get("/send-verification-code", query_string={"phone": "081999999999"})
         assert (known.status_code, known.json) == (unknown.status_code, unknown.json)
@@ -201,14 +195,14 @@ class TestSendVerificationCode:
         assert db.session.scalars(sa.select(PasswordReset.user_id)).all() == [owner.id]
 
     @pytest.mark.parametrize("query", [{}, {"phone": ""}, {"phone": "bukan nomor"}])
-    def test_a_missing_or_invalid_phone_number_is_bad_input(self, client: Client, query: dict[str, str]) -> None:
+    def test_a_missing_or_invalid_phone_number_is_bad_input(self, client, query):
         assert_error(client.get("/send-verification-code", query_string=query), 400, "validation_error", "phone")
 
 
 class TestUpdatePassword:
     """POST /update-password"""
 
-    def test_the_link_sets_a_new_password_once_and_ends_every_session(self, client: Client, owner: Client) -> None:
+    def test_the_link_sets_a_new_password_once_and_ends_every_session(self, client, owner):
         device = client.as_(owner.user)
         code = ask_for_reset(client)
         body = {"code": code, "new_password": "baru123"}
@@ -219,7 +213,7 @@ class TestUpdatePassword:
         assert_error(device.get("/profile"), 401, "session_ended")
         assert_error(client.post("/update-password", body), 400, "invalid_code")
 
-    def test_an_unknown_code_is_refused(self, client: Client) -> None:
+    def test_an_unknown_code_is_refused(self, client):
         assert_error(client.post("/update-password", {"code": "x", "new_password": "baru123"}), 400, "invalid_code")
 
     @pytest.mark.parametrize(
@@ -231,14 +225,14 @@ class TestUpdatePassword:
             ({"code": 5, "new_password": "rahasia"}, "code"),
         ],
     )
-    def test_a_missing_or_invalid_code_or_password_is_bad_input(self, client: Client, body: object, field: str) -> None:
+    def test_a_missing_or_invalid_code_or_password_is_bad_input(self, client, body, field):
         assert_error(client.post("/update-password", body), 400, "validation_error", field)
 
 
 class TestLogout(TokenNeeded):
     """POST /logout"""
 
-    def test_logout_ends_both_tokens_of_the_current_session_only(self, client: Client) -> None:
+    def test_logout_ends_both_tokens_of_the_current_session_only(self, client):
         make_user(username="siti")
         phone, laptop = log_in(client, "siti"), log_in(client, "siti")
         assert client.with_token(phone["access_token"]).post("/logout").status_code == 200
@@ -250,7 +244,7 @@ class TestLogout(TokenNeeded):
 class TestGetProfile(TokenNeeded):
     """GET /profile"""
 
-    def test_the_profile_has_all_fields_and_the_decrypted_nik(self, siti: Client) -> None:
+    def test_the_profile_has_all_fields_and_the_decrypted_nik(self, siti):
         assert siti.put("/profile", {"nik": NIK}).status_code == 200
         response = siti.get("/profile")
         assert response.status_code == 200
@@ -260,7 +254,7 @@ class TestGetProfile(TokenNeeded):
         assert response.json["created_at"].endswith("Z")
         assert response.headers["Cache-Control"] == "no-store"
 
-    def test_a_profile_needs_at_most_four_statements(self, siti: Client, statements: Any) -> None:
+    def test_a_profile_needs_at_most_four_statements(self, siti, statements):
         siti.get("/profile")
         with statements.at_most(4):  # SQL statements: session, person, roles, number
             siti.get("/profile")
@@ -269,21 +263,21 @@ class TestGetProfile(TokenNeeded):
 class TestUpdateProfile(TokenNeeded):
     """PUT /profile"""
 
-    def test_plain_json_is_accepted_too(self, siti: Client) -> None:
+    def test_plain_json_is_accepted_too(self, siti):
         response = siti.put("/profile", {"email": "siti@example.com", "domicile": "prov. bali"})
         assert response.status_code == 200
         assert response.json["email"] == "siti@example.com"
         assert response.json["domicile"] == "Bali"
 
     @pytest.mark.parametrize(("field", "code"), [("email", "email_taken"), ("nomor_hp", "phone_taken")])
-    def test_the_email_or_phone_number_of_another_user_is_refused(self, siti: Client, field: str, code: str) -> None:
+    def test_the_email_or_phone_number_of_another_user_is_refused(self, siti, field, code):
         make_user(email="ani@example.com", nomor_hp="081999999999")
         value = {"email": "ANI@example.com", "nomor_hp": "+62 819-9999-9999"}[field]
         assert_error(siti.put("/profile", {field: value}), 409, code)
         assert siti.get("/profile").status_code == 200
 
     @pytest.mark.parametrize("name", [RoleName.ADMIN, RoleName.SUPERADMIN])
-    def test_a_user_cannot_give_themselves_a_privileged_role(self, siti: Client, name: str) -> None:
+    def test_a_user_cannot_give_themselves_a_privileged_role(self, siti, name):
         assert_error(siti.put("/profile", {"role_ids": [role_id(name)]}), 403, "role_not_allowed")
         assert siti.get("/profile").json["role"] == "pasien"
 
@@ -305,18 +299,16 @@ class TestUpdateProfile(TokenNeeded):
             ({"domicile": "Mars"}, "domicile"),
         ],
     )
-    def test_an_invalid_value_names_its_field_and_changes_nothing(
-        self, siti: Client, body: dict[str, Any], field: str
-    ) -> None:
+    def test_an_invalid_value_names_its_field_and_changes_nothing(self, siti, body, field):
         before = siti.get("/profile").json
         assert_error(siti.put("/profile", body), 400, "validation_error", field)
         assert siti.get("/profile").json == before
 
-    def test_an_upload_that_is_not_an_image_is_refused(self, siti: Client) -> None:
+    def test_an_upload_that_is_not_an_image_is_refused(self, siti):
         response = siti.put("/profile", data={"image": (io.BytesIO(b"%!PS-Adobe"), "foto.jpg")})
         assert_error(response, 415, "not_an_image")
 
-    def test_a_picture_over_5_mb_is_refused(self, siti: Client) -> None:
+    def test_a_picture_over_5_mb_is_refused(self, siti):
         response = siti.put("/profile", data={"image": (io.BytesIO(b"x" * (5 * 1024 * 1024 + 1)), "foto.jpg")})
         assert_error(response, 413, "image_too_large")
 
@@ -324,7 +316,7 @@ class TestUpdateProfile(TokenNeeded):
 class TestCreatePhoneVerification(TokenNeeded):
     """POST /profile/phone/verification"""
 
-    def test_returns_a_code_and_ignores_the_method(self, owner: Client) -> None:
+    def test_returns_a_code_and_ignores_the_method(self, owner):
         for body in ({}, {"method": "code"}):
             response = owner.post(PATH, body)
             assert (response.status_code, set(response.json)) == (201, {"code", "link", "expires_at"})
@@ -337,20 +329,20 @@ class TestCreatePhoneVerification(TokenNeeded):
             ({"nomor_hp": "+6591234567"}, "nomor_hp"),
         ],
     )
-    def test_a_wrong_request_is_bad_input(self, owner: Client, body: dict[str, Any], field: str) -> None:
+    def test_a_wrong_request_is_bad_input(self, owner, body, field):
         assert_error(owner.post(PATH, body), 400, "validation_error", field)
 
 
 class TestFreePhone(TokenNeeded):
     """DELETE /profile/phone"""
 
-    def test_the_account_loses_its_number_and_keeps_the_login(self, client: Client, owner: Client) -> None:
+    def test_the_account_loses_its_number_and_keeps_the_login(self, client, owner):
         response = owner.delete("/profile/phone")
         assert (response.status_code, response.json) == (200, owner.get("/profile").json)
         assert (response.json["nomor_hp"], response.json["phone_verified_at"]) == (None, None)
         assert client.post("/login", {"username": "siti", "password": PASSWORD}).status_code == 200
 
-    def test_a_wrong_password_is_bad_input(self, owner: Client) -> None:
+    def test_a_wrong_password_is_bad_input(self, owner):
         assert_error(
             owner.delete("/profile/phone", {"current_password": 7}), 400, "validation_error", "current_password"
         )
@@ -359,9 +351,7 @@ class TestFreePhone(TokenNeeded):
 class TestGetUserRoles(TokenNeeded):
     """GET /users/<user_id>"""
 
-    def test_users_see_their_own_roles_and_admins_see_the_roles_of_others(
-        self, siti: Client, budi: Client, admin: Client
-    ) -> None:
+    def test_users_see_their_own_roles_and_admins_see_the_roles_of_others(self, siti, budi, admin):
         role = {"id": role_id("pasien"), "name": "pasien", "is_editable": False}
         for asker in (siti, admin):
             assert asker.get(f"/users/{siti.id}").json == {"id": siti.id, "username": "siti", "roles": [role]}
@@ -372,7 +362,7 @@ class TestGetUserRoles(TokenNeeded):
 class TestListProvinces:
     """GET /provinces"""
 
-    def test_the_38_provinces_are_public(self, client: Client) -> None:
+    def test_the_38_provinces_are_public(self, client):
         response = client.get("/provinces")
         assert len(response.json) == 38
         assert response.json[0] == "Aceh"

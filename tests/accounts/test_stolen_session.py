@@ -1,18 +1,15 @@
 """Calls with a stolen access token. A thief cannot take over the account, and the owner gets notices."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from datetime import timedelta
 
 import pytest
-from flask import Flask
 
 from app.core.database.session import db
 from app.identity import users
 from app.notifications.models import Delivery, DeliveryState
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_user
 from tests.notifications.deliveries import words_of
 
@@ -20,12 +17,12 @@ PHONE, NEW_PHONE, NEWER_PHONE = "+6281234567890", "+6281311112222", "+6281333334
 
 
 @pytest.fixture
-def _required(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def _required(app, monkeypatch):
     config = dataclasses.replace(app.extensions["config"], profile_reauth="required")
     monkeypatch.setitem(app.extensions, "config", config)
 
 
-def messages(kind: str = "security_notice") -> dict[str, str]:
+def messages(kind="security_notice"):
     """Return the text of the latest pending message of this kind for each recipient."""
     pending = db.select(Delivery).where(Delivery.kind == kind, Delivery.state == DeliveryState.PENDING)
     return {str(row.target): words_of(row).get("text", "") for row in db.session.scalars(pending.order_by(Delivery.id))}
@@ -36,9 +33,7 @@ CHANGES = [{"password": "baru-sekali"}, {"email": "maling@example.com"}, {"email
 
 @pytest.mark.usefixtures("_required")
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_change_of_password_email_or_phone_requires_the_current_password(
-    owner: Client, change: dict[str, str | None]
-) -> None:
+def test_a_change_of_password_email_or_phone_requires_the_current_password(owner, change):
     before = (owner.user.password_hash, owner.user.email, owner.user.phone)
     assert_error(owner.put("/profile", change), 400, "current_password_required")
     wrong = {**change, "current_password": "salah-sekali"}
@@ -49,36 +44,36 @@ def test_a_change_of_password_email_or_phone_requires_the_current_password(
 
 
 @pytest.mark.usefixtures("_required")
-def test_a_form_with_unchanged_email_and_phone_needs_no_password(owner: Client) -> None:
+def test_a_form_with_unchanged_email_and_phone_needs_no_password(owner):
     form = {"nama_ktp": "Siti A.", "email": "SITI@example.com", "nomor_hp": "+62 812-3456-7890"}
     assert owner.put("/profile", form).status_code == 200
     assert not messages()
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_changes_need_no_current_password_without_required_reauth(owner: Client, change: dict[str, str | None]) -> None:
+def test_changes_need_no_current_password_without_required_reauth(owner, change):
     assert owner.put("/profile", change).status_code == 200
 
 
-def test_a_wrong_current_password_is_refused_without_required_reauth_too(owner: Client) -> None:
+def test_a_wrong_current_password_is_refused_without_required_reauth_too(owner):
     body = {"password": "baru-sekali", "current_password": "salah-sekali"}
     assert_error(owner.put("/profile", body), 400, "wrong_current_password")
 
 
-def test_ten_wrong_current_passwords_trigger_the_rate_limit(owner: Client, limited: None) -> None:
+def test_ten_wrong_current_passwords_trigger_the_rate_limit(owner, limited):
     body = {"password": "baru-sekali", "current_password": "salah-sekali"}
     for _ in range(10):
         assert_error(owner.put("/profile", body), 400, "wrong_current_password")
     assert_error(owner.put("/profile", {**body, "current_password": PASSWORD}), 429)
 
 
-def test_blanks_around_the_current_password_are_not_stripped(client: Client) -> None:
+def test_blanks_around_the_current_password_are_not_stripped(client):
     as_ani = client.as_(make_user(password=" rahasia ani "))
     body = {"password": "baru-sekali", "current_password": " rahasia ani "}
     assert as_ani.put("/profile", body).status_code == 200
 
 
-def test_profile_changes_to_taken_numbers_and_emails_are_rate_limited(owner: Client, limited: None) -> None:
+def test_profile_changes_to_taken_numbers_and_emails_are_rate_limited(owner, limited):
     make_user(nomor_hp="081999999999", email="ani@example.com")
     for _ in range(5):
         assert_error(owner.put("/profile", {"nomor_hp": "081999999999"}), 409, "phone_taken")
@@ -89,13 +84,13 @@ def test_profile_changes_to_taken_numbers_and_emails_are_rate_limited(owner: Cli
         assert owner.put("/profile", {"nama_ktp": "S", "nomor_hp": "0812 3456 7890"}).status_code == 200
 
 
-def test_a_new_password_and_email_send_a_notice_to_the_phone_number(owner: Client) -> None:
+def test_a_new_password_and_email_send_a_notice_to_the_phone_number(owner):
     owner.put("/profile", {"password": "baru-sekali", "email": "maling@example.com"})
     assert set(messages()) == {PHONE}
     assert messages()[PHONE].startswith("Data akun Anda baru saja diubah: kata sandi, alamat e-mail.")
 
 
-def test_a_new_number_sends_a_notice_to_the_old_and_the_new_number(owner: Client) -> None:
+def test_a_new_number_sends_a_notice_to_the_old_and_the_new_number(owner):
     owner.put("/profile", {"nomor_hp": "081311112222"})
     assert set(messages()) == {PHONE, NEW_PHONE}
     for text in messages().values():
@@ -103,7 +98,7 @@ def test_a_new_number_sends_a_notice_to_the_old_and_the_new_number(owner: Client
         assert "siti" not in text.lower()
 
 
-def test_a_password_reset_sends_a_notice_to_the_phone_number(client: Client, owner: Client) -> None:
+def test_a_password_reset_sends_a_notice_to_the_phone_number(client, owner):
     client.get("/send-verification-code", query_string={"phone": PHONE})
     match = re.search(r"code=([\w-]+)", messages("password_reset")[PHONE])
     assert match
@@ -111,13 +106,13 @@ def test_a_password_reset_sends_a_notice_to_the_phone_number(client: Client, own
     assert "kata sandi" in messages()[PHONE]
 
 
-def ask_for_reset(client: Client, phone: str) -> dict[str, object]:
+def ask_for_reset(client, phone):
     response = client.get("/send-verification-code", query_string={"phone": phone})
     assert response.status_code == 200
     return response.json
 
 
-def test_a_new_number_gets_no_reset_link_and_the_old_number_gets_a_notice(client: Client, owner: Client) -> None:
+def test_a_new_number_gets_no_reset_link_and_the_old_number_gets_a_notice(client, owner):
     known = ask_for_reset(client, PHONE)
     owner.put("/profile", {"nomor_hp": NEW_PHONE})
     assert ask_for_reset(client, NEW_PHONE) == known
@@ -130,14 +125,14 @@ def test_a_new_number_gets_no_reset_link_and_the_old_number_gets_a_notice(client
     assert len(db.session.scalars(refused).all()) == 1  # one for each change of the number
 
 
-def test_a_new_number_gets_the_reset_link_after_one_day(client: Client, owner: Client) -> None:
+def test_a_new_number_gets_the_reset_link_after_one_day(client, owner):
     owner.put("/profile", {"nomor_hp": NEW_PHONE})
     owner.user.phone_changed_at -= timedelta(hours=24)
     ask_for_reset(client, NEW_PHONE)
     assert messages("password_reset")[NEW_PHONE].startswith("Gunakan tautan ini")
 
 
-def test_after_several_number_changes_the_original_number_gets_the_notice(client: Client, owner: Client) -> None:
+def test_after_several_number_changes_the_original_number_gets_the_notice(client, owner):
     owner.put("/profile", {"nomor_hp": NEW_PHONE})
     owner.put("/profile", {"nomor_hp": NEWER_PHONE})
     ask_for_reset(client, NEWER_PHONE)
@@ -145,7 +140,7 @@ def test_after_several_number_changes_the_original_number_gets_the_notice(client
     assert messages()[PHONE].startswith("Permintaan mengatur ulang kata sandi akun Anda ditolak")
 
 
-def test_a_restored_original_number_gets_the_reset_link(client: Client, owner: Client) -> None:
+def test_a_restored_original_number_gets_the_reset_link(client, owner):
     owner.put("/profile", {"nomor_hp": NEW_PHONE})
     owner.put("/profile", {"nomor_hp": PHONE})
     assert (owner.user.phone_changed_at, owner.user.phone_before) == (None, None)
@@ -153,19 +148,19 @@ def test_a_restored_original_number_gets_the_reset_link(client: Client, owner: C
     assert messages("password_reset")[PHONE].startswith("Gunakan tautan ini")
 
 
-def test_a_newly_added_first_number_gets_no_reset_link(client: Client) -> None:
+def test_a_newly_added_first_number_gets_no_reset_link(client):
     user = make_user(nomor_hp=None)
     client.as_(user).put("/profile", {"nomor_hp": NEW_PHONE})
     ask_for_reset(client, NEW_PHONE)
     assert messages("password_reset") == {NEW_PHONE: ""}
 
 
-def test_another_spelling_of_the_number_is_not_a_number_change(client: Client, owner: Client) -> None:
+def test_another_spelling_of_the_number_is_not_a_number_change(client, owner):
     owner.put("/profile", {"nomor_hp": "+62 812-3456-7890"})
     assert owner.user.nomor_hp == "+62 812-3456-7890"
     assert owner.user.phone_changed_at is None
 
 
-def test_a_new_user_has_no_phone_change_time(client: Client) -> None:
+def test_a_new_user_has_no_phone_change_time(client):
     assert make_user().phone_changed_at is None
     assert timedelta(hours=24) == users.NEW_PHONE

@@ -1,20 +1,17 @@
 """Tests of staff accounts, which administrators create for each other, and of all other administrators."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
 from app.identity import credentials
 from app.identity.models import RoleName, User
 from app.identity.roles import roles_named
 from app.notifications.models import Delivery
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_admin
 from tests.notifications.deliveries import words_of
 
@@ -22,18 +19,18 @@ FORM = {"email": "Rina.Wijaya@contoh.id", "password": PASSWORD, "nama_ktp": "Rin
 DELETED, DEMOTED = "Administrator dihapus.", "Peran administrator dicabut. Akunnya tetap ada."
 
 
-def ids(*names: RoleName) -> list[int]:
+def ids(*names):
     return [role.id for role in roles_named(names)]
 
 
 @pytest.fixture
-def staff(admin: Client) -> User:
+def staff(admin):
     """An account that an administrator has created."""
     return db.session.get_one(User, admin.post("/admins", FORM).json["id"])
 
 
 @pytest.fixture
-def registered(client: Client) -> User:
+def registered(client):
     """A patient who registered and is an administrator now."""
     body = {"username": "siti", "password": "milik-siti", "nama_ktp": "Siti", "nama_samaran": "Melati"}
     client.post("/register", {**body, "nomor_hp": "081234567890"})
@@ -55,12 +52,12 @@ def registered(client: Client) -> User:
         ("é@contoh.id", "admin"),
     ],
 )
-def test_a_username_is_derived_from_the_email(admin: Client, email: str, username: str) -> None:
+def test_a_username_is_derived_from_the_email(admin, email, username):
     created = admin.post("/admins/", {**FORM, "email": email, "username": ""}).json
     assert re.fullmatch(username, created["username"])
 
 
-def test_a_form_with_empty_email_and_phone_is_accepted(admin: Client) -> None:
+def test_a_form_with_empty_email_and_phone_is_accepted(admin):
     first = make_admin(username="pertama", email=None, nomor_hp=None)
     form = {"username": "pertama", "email": "", "nomor_hp": "", "password": "", "nama_ktp": "Yang Pertama"}
     response = admin.put(f"/admins/{first.id}", data=form, content_type="multipart/form-data")
@@ -71,7 +68,7 @@ def test_a_form_with_empty_email_and_phone_is_accepted(admin: Client) -> None:
 # --- staff accounts and all others ----------------------------------------------------------------------------------
 
 
-def test_an_administrator_sets_the_password_of_a_staff_account(admin: Client, client: Client, staff: User) -> None:
+def test_an_administrator_sets_the_password_of_a_staff_account(admin, client, staff):
     theirs = client.as_(staff)
     changes = {"password": "sandi-baru", "nomor_hp": "081311112222"}
     assert admin.put(f"/admins/{staff.id}", changes).status_code == 200
@@ -81,9 +78,7 @@ def test_an_administrator_sets_the_password_of_a_staff_account(admin: Client, cl
 
 
 @pytest.mark.parametrize("change", [{"password": "milik-bos"}, {"nomor_hp": "081311112222"}, {"nomor_hp": None}])
-def test_only_a_superadmin_sets_the_login_of_another_account(
-    admin: Client, superadmin: Client, registered: User, change: dict[str, str | None]
-) -> None:
+def test_only_a_superadmin_sets_the_login_of_another_account(admin, superadmin, registered, change):
     path = f"/admins/{registered.id}"
     assert_error(admin.put(path, {"nama_ktp": "S", **change}), 403, "superadmin_only")
     assert credentials.authenticate("siti", "milik-siti") is registered
@@ -92,7 +87,7 @@ def test_only_a_superadmin_sets_the_login_of_another_account(
     assert superadmin.put(path, change).status_code == 200
 
 
-def test_administrators_change_their_own_login(client: Client, registered: User) -> None:
+def test_administrators_change_their_own_login(client, registered):
     phone, laptop = client.as_(registered), client.as_(registered)
     assert phone.put(f"/admins/{registered.id}", {"password": "baru-sekali"}).status_code == 200
     assert phone.get("/profile").status_code == 200
@@ -100,9 +95,7 @@ def test_administrators_change_their_own_login(client: Client, registered: User)
 
 
 @pytest.mark.parametrize("change", [{"password": "milik-maling"}, {"email": "m@contoh.id"}, {"nomor_hp": "0813111122"}])
-def test_changing_own_login_data_requires_the_current_password(
-    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch, change: dict[str, str]
-) -> None:
+def test_changing_own_login_data_requires_the_current_password(app, client, monkeypatch, change):
     config = dataclasses.replace(app.extensions["config"], profile_reauth="required")
     monkeypatch.setitem(app.extensions, "config", config)
     rina = make_admin(email="rina@contoh.id")
@@ -123,9 +116,7 @@ def test_changing_own_login_data_requires_the_current_password(
         ("command", "pasien", None),
     ],
 )
-def test_the_first_other_role_ends_a_staff_account_for_good(
-    app: Flask, client: Client, superadmin: Client, staff: User, given: tuple[str, str, object]
-) -> None:
+def test_the_first_other_role_ends_a_staff_account_for_good(app, client, superadmin, staff, given):
     method, path, names = given
     if method == "command":
         assert app.test_cli_runner().invoke(args=["users", "set-role", staff.username, path]).exit_code == 0
@@ -142,7 +133,7 @@ def test_the_first_other_role_ends_a_staff_account_for_good(
     assert_error(superadmin.delete(f"/admins/{staff.id}"), 404)
 
 
-def test_a_staff_account_is_deleted(admin: Client, client: Client, staff: User) -> None:
+def test_a_staff_account_is_deleted(admin, client, staff):
     staff_id, theirs = staff.id, client.as_(staff)
     admin.delete(f"/admins/{staff_id}/roles", {"role_ids": ids(RoleName.ADMIN)})
     admin.post(f"/admins/{staff_id}/roles", {"role_ids": ids(RoleName.ADMIN)})
@@ -154,9 +145,7 @@ def test_a_staff_account_is_deleted(admin: Client, client: Client, staff: User) 
 
 
 @pytest.mark.parametrize("roles", [[RoleName.ADMIN], [RoleName.ADMIN, RoleName.PENDAMPING], [RoleName.SUPERADMIN]])
-def test_every_other_administrator_keeps_the_account(
-    client: Client, superadmin: Client, registered: User, roles: list[RoleName]
-) -> None:
+def test_every_other_administrator_keeps_the_account(client, superadmin, registered, roles):
     make_admin()
     registered.roles = roles_named(roles)
     db.session.flush()
@@ -167,6 +156,6 @@ def test_every_other_administrator_keeps_the_account(
     assert credentials.authenticate("siti", "milik-siti") is registered
 
 
-def test_nobody_is_told_of_changed_roles(admin: Client, registered: User) -> None:
+def test_nobody_is_told_of_changed_roles(admin, registered):
     admin.put(f"/admins/users/{registered.id}", {"role_ids": ids(RoleName.PASIEN, RoleName.PENDAMPING)})
     assert db.session.scalars(sa.select(Delivery)).all() == []

@@ -1,16 +1,12 @@
 """Tests of exported reports. The tests read the files with other libraries than the application uses."""
 
-from __future__ import annotations
-
 import io
 import re
 from contextlib import ExitStack
-from typing import Any
 
 import openpyxl
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
 from app.core.exports import xlsx
@@ -51,7 +47,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("report", REPORTS)
-def test_every_report_has_every_format_and_its_own_file_name(admin: Client, report: str) -> None:
+def test_every_report_has_every_format_and_its_own_file_name(admin, report):
     make_user(domicile="Aceh")
     store(record(None, now()))
     for kind, mimetype in [
@@ -70,7 +66,7 @@ def test_every_report_has_every_format_and_its_own_file_name(admin: Client, repo
     assert len(sheet) == len(rows) > 1
 
 
-def test_a_range_is_in_jakarta_days_and_part_of_the_file_name(admin: Client) -> None:
+def test_a_range_is_in_jakarta_days_and_part_of_the_file_name(admin):
     for name, moment in [("a", "2026-03-01T16:59Z"), ("b", "2026-03-01T17:00Z"), ("c", "2026-03-02T17:00Z")]:
         make_user(username=f"user_{name}").created_at = moment
     db.session.flush()
@@ -81,7 +77,7 @@ def test_a_range_is_in_jakarta_days_and_part_of_the_file_name(admin: Client) -> 
     assert since == 'attachment; filename="users_2026-03-01_2026-03-02.csv"'
 
 
-def test_exported_people_have_roles_but_no_nik(admin: Client) -> None:
+def test_exported_people_have_roles_but_no_nik(admin):
     siti = make_user(RoleName.PASIEN, RoleName.PENDAMPING, username="siti", nik="3273014502900001", is_verified=True)
     for kind, read in (("csv", read_csv), ("xlsx", read_xlsx)):
         rows = read(get(admin, "users", format=kind))
@@ -95,7 +91,7 @@ def test_exported_people_have_roles_but_no_nik(admin: Client) -> None:
     assert [row[1] for row in read_csv(get(admin, "admins"))[1:]] == ["rina"]
 
 
-def test_a_workbook_has_typed_cells_filters_and_wide_columns(admin: Client) -> None:
+def test_a_workbook_has_typed_cells_filters_and_wide_columns(admin):
     make_user(username="siti", nomor_hp="081234567890").created_at = "2026-03-01T17:30:05Z"
     db.session.flush()
     response = get(admin, "users", format="xlsx", start="2026-03-01", end="2026-03-02")
@@ -109,7 +105,7 @@ def test_a_workbook_has_typed_cells_filters_and_wide_columns(admin: Client) -> N
         assert sheet.column_dimensions[openpyxl.utils.get_column_letter(number)].width > len(heading) + 3
 
 
-def test_a_sheet_prints_on_the_width_of_one_page(admin: Client) -> None:
+def test_a_sheet_prints_on_the_width_of_one_page(admin):
     book = openpyxl.load_workbook(io.BytesIO(get(admin, "users", format="xlsx").get_data()))
     page = book.active.page_setup
     assert (page.orientation, page.paperSize, page.fitToWidth or 1, page.fitToHeight) == ("landscape", 9, 1, 0)
@@ -117,7 +113,7 @@ def test_a_sheet_prints_on_the_width_of_one_page(admin: Client) -> None:
     assert book.active.print_title_rows == "$1:$1"
 
 
-def test_rows_above_the_sheet_limit_are_on_a_second_sheet(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_above_the_sheet_limit_are_on_a_second_sheet(admin, monkeypatch):
     monkeypatch.setattr(xlsx, "SHEET_ROWS", 3)
     for number in range(3):
         make_user(username=f"user_{number}")
@@ -131,7 +127,7 @@ def test_rows_above_the_sheet_limit_are_on_a_second_sheet(admin: Client, monkeyp
     ]
 
 
-def test_the_domicile_report_has_counts_and_percentages(admin: Client) -> None:
+def test_the_domicile_report_has_counts_and_percentages(admin):
     for domicile in ("Jawa Barat", "Jawa Barat", "Aceh"):
         make_user(domicile=domicile)
     rows = read_csv(get(admin, "domicile"))[1:]
@@ -139,7 +135,7 @@ def test_the_domicile_report_has_counts_and_percentages(admin: Client) -> None:
     assert read_xlsx(get(admin, "domicile", format="xlsx"))[1] == ["Jawa Barat", 2, 50]
 
 
-def test_exported_activities_have_the_username_and_ip(admin: Client) -> None:
+def test_exported_activities_have_the_username_and_ip(admin):
     siti = make_user(username="siti")
     store(record(siti, now(), activity_description="membuka", user_ip=None, remote_ip="203.0.113.7"))
     (row,) = read_csv(get(admin, "activity-logs"))[1:]
@@ -147,7 +143,7 @@ def test_exported_activities_have_the_username_and_ip(admin: Client) -> None:
     assert (row[6], row[8]) == ("membuka", "203.0.113.7")
 
 
-def test_a_formula_in_a_cell_is_exported_as_text(admin: Client, subtests: pytest.Subtests) -> None:
+def test_a_formula_in_a_cell_is_exported_as_text(admin, subtests):
     texts = {f"orang{number:02d}": text for number, text in enumerate(HOSTILE)}
     for username, text in texts.items():
         make_user(username=username).nama_ktp = text
@@ -167,7 +163,7 @@ def test_a_formula_in_a_cell_is_exported_as_text(admin: Client, subtests: pytest
             assert username in printed
 
 
-def test_every_export_is_audited(admin: Client) -> None:
+def test_every_export_is_audited(admin):
     get(admin, "users", format="xlsx", start="2026-03-01", end="2026-03-31")
     (row,) = admin.get("/admins/audit").json
     assert (row["action"], row["subject"]) == ("export", "export:users")
@@ -175,9 +171,7 @@ def test_every_export_is_audited(admin: Client) -> None:
 
 
 @pytest.mark.parametrize("kind", ["csv", "xlsx"])
-def test_a_disconnected_client_releases_query_files_and_export_slot(
-    committed: Flask, kind: str, tmp_path: Any, monkeypatch: Any
-) -> None:
+def test_a_disconnected_client_releases_query_files_and_export_slot(committed, kind, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     admin = Client(committed).as_(make_admin())
     db.session.execute(
@@ -199,7 +193,7 @@ def test_a_disconnected_client_releases_query_files_and_export_slot(
         " AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
     )
 
-    def nobody_works() -> bool:
+    def nobody_works():
         db.session.rollback()  # begin a new transaction, because pg_stat_activity never changes within one
         return db.session.scalar(open_statements) == 0
 
@@ -211,7 +205,7 @@ def test_a_disconnected_client_releases_query_files_and_export_slot(
             slots.enter_context(EXPORTS.slot())
 
 
-def test_too_many_concurrent_exports_are_503(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_concurrent_exports_are_503(admin, monkeypatch):
     monkeypatch.setattr(EXPORTS, "wait_s", 0.01)
     with ExitStack() as others:
         for _ in range(EXPORTS.concurrent):

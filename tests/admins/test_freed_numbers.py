@@ -1,7 +1,5 @@
 """Tests of phone numbers that an administrator removes from an account."""
 
-from __future__ import annotations
-
 import pytest
 import sqlalchemy as sa
 
@@ -9,7 +7,6 @@ from app.core.database.session import db
 from app.identity.models import PasswordReset, PhoneVerification
 from app.notifications.models import Delivery, DeliveryState
 from tests.accounts.phone_verification.proofs import NEW, OWN, ask, messages, pushes, use, write
-from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
 from tests.notifications.deliveries import words_of
@@ -18,18 +15,16 @@ REASON = "Nomor ini sekarang milik orang lain."
 
 
 @pytest.fixture
-def owner(client: Client) -> Client:
+def owner(client):
     return client.as_(make_user(username="siti", email="siti@example.com", nomor_hp=OWN))
 
 
-def free(admin: Client, user_id: int) -> None:
+def free(admin, user_id):
     assert admin.delete(f"/admins/users/{user_id}/phone", {"reason": REASON}).status_code == 200
     db.session.expire_all()
 
 
-def test_removing_a_number_deletes_resets_verifications_and_deliveries(
-    client: Client, owner: Client, admin: Client
-) -> None:
+def test_removing_a_number_deletes_resets_verifications_and_deliveries(client, owner, admin):
     client.get("/send-verification-code", query_string={"phone": OWN})
     ask(owner, nomor_hp=NEW)
     owner.put("/profile", {"email": "lain@example.com"})
@@ -40,7 +35,7 @@ def test_removing_a_number_deletes_resets_verifications_and_deliveries(
     assert set(db.session.scalars(to_number)) == {DeliveryState.CANCELLED}
 
 
-def test_the_person_is_notified_by_push_and_reads_the_reason(owner: Client, admin: Client) -> None:
+def test_the_person_is_notified_by_push_and_reads_the_reason(owner, admin):
     free(admin, owner.id)
     assert pushes() == [(owner.id, "number_freed")]
     (told,) = messages("security_notice")
@@ -49,7 +44,7 @@ def test_the_person_is_notified_by_push_and_reads_the_reason(owner: Client, admi
     assert (row["who"], row["reason"]) == ("Administrator", REASON)
 
 
-def test_a_freed_number_can_be_verified_without_the_former_owner(client: Client, owner: Client, admin: Client) -> None:
+def test_a_freed_number_can_be_verified_without_the_former_owner(client, owner, admin):
     use(OWN, seconds=-60)
     other = client.as_(make_user(username="ana", nomor_hp=None))
     code = ask(other, nomor_hp=OWN)["code"]

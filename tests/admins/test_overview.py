@@ -1,9 +1,6 @@
 """Tests of the overview for administrators. Its numbers must equal a live count of the rows."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -11,23 +8,21 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.core.lib.local_time import now
 from app.forum.models import ForumCategory, Post
-from app.identity.models import RoleName, User
+from app.identity.models import RoleName
 from app.logs.models import ActivityLog
 from app.personal_data import jobs as personal_data
 from tests.admins.activity import record, store
 from tests.caregivers.dependents import delete
-from tests.helpers.client import Client
 from tests.helpers.factories import make_user
-from tests.helpers.statements import Statements
 
 
-def get_overview(admin: Client, **query: Any) -> dict[str, Any]:
+def get_overview(admin, **query):
     response = admin.get("/admins/overview", query_string=query)
     assert response.status_code == 200, response.json
     return response.json
 
 
-def test_people_are_counted_by_role_province_and_verification(admin: Client) -> None:
+def test_people_are_counted_by_role_province_and_verification(admin):
     make_user(domicile="Jawa Barat", is_verified=True)
     make_user(domicile="Jawa Barat")
     make_user(RoleName.PENDAMPING, domicile="Aceh")
@@ -46,7 +41,7 @@ def test_people_are_counted_by_role_province_and_verification(admin: Client) -> 
     ]
 
 
-def test_a_day_begins_and_ends_in_jakarta(admin: Client) -> None:
+def test_a_day_begins_and_ends_in_jakarta(admin):
     for moment in ("2026-03-01T16:59:59Z", "2026-03-01T17:00:00Z", "2026-03-03T10:00:00Z"):
         make_user().created_at = datetime.fromisoformat(moment)
     db.session.flush()
@@ -58,7 +53,7 @@ def test_a_day_begins_and_ends_in_jakarta(admin: Client) -> None:
     ]
 
 
-def test_forum_and_activity_equal_a_live_count(admin: Client) -> None:
+def test_forum_and_activity_equal_a_live_count(admin):
     siti, budi = make_user(username="siti"), make_user()
     category = db.session.scalars(sa.select(ForumCategory).order_by(ForumCategory.id)).first()
     assert category is not None
@@ -84,7 +79,7 @@ def test_forum_and_activity_equal_a_live_count(admin: Client) -> None:
     assert [row["username"] for row in overview["recent_activity"][:3]] == ["siti", budi.username, None]
 
 
-def seed_forum(siti: User, budi: User, category_id: int) -> None:
+def seed_forum(siti, budi, category_id):
     for n in range(2):
         db.session.execute(
             sa.text(
@@ -98,7 +93,7 @@ def seed_forum(siti: User, budi: User, category_id: int) -> None:
     db.session.execute(sa.update(ForumCategory).where(ForumCategory.id == category_id).values(threads_count=2))
 
 
-def test_the_overview_needs_a_fixed_number_of_statements(admin: Client, statements: Statements) -> None:
+def test_the_overview_needs_a_fixed_number_of_statements(admin, statements):
     with statements.at_most(10):
         get_overview(admin, start="2020-01-01", end="2026-03-01")
 
@@ -113,13 +108,13 @@ def test_the_overview_needs_a_fixed_number_of_statements(admin: Client, statemen
         ({"end": "0001-01-05"}, 5),
     ],
 )
-def test_the_overview_has_one_row_for_each_day_of_the_range(admin: Client, query: dict[str, str], days: int) -> None:
+def test_the_overview_has_one_row_for_each_day_of_the_range(admin, query, days):
     overview = get_overview(admin, **query)
     assert len(overview["growth"]) == len(overview["activity"]) == days
     assert overview["growth"][-1]["date"] == overview["range"]["end"]
 
 
-def test_an_erased_dependent_is_not_counted(admin: Client, budi: Client) -> None:
+def test_an_erased_dependent_is_not_counted(admin, budi):
     before = get_overview(admin)
     dependent_id = budi.post("/caregiver/dependents", {"nama_ktp": "Ibu Siti"}).json["id"]
     assert get_overview(admin)["totals"]["pasien"] == before["totals"]["pasien"] + 1

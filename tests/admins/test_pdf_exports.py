@@ -1,7 +1,5 @@
 """Tests of exported pdf reports: pages, fonts of all scripts, and the maximum number of rows."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 
@@ -14,11 +12,10 @@ from app.core.exports import pdf
 from app.core.exports.charts import Chart
 from app.identity.models import User
 from tests.admins.exports import get, read_csv, read_pdf, read_xlsx
-from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 
 
-def test_a_pdf_has_title_range_headings_and_page_numbers_on_every_page(admin: Client) -> None:
+def test_a_pdf_has_title_range_headings_and_page_numbers_on_every_page(admin):
     db.session.execute(
         sa.text(
             "INSERT INTO users (username, password_hash, nama_ktp, created_at)"
@@ -37,7 +34,7 @@ def test_a_pdf_has_title_range_headings_and_page_numbers_on_every_page(admin: Cl
 
 
 @pytest.mark.parametrize("name", ["Дмитрий Αλέξης", "Nguyễn Văn Đức"])
-def test_a_name_in_latin_greek_or_cyrillic_is_legible(admin: Client, name: str) -> None:
+def test_a_name_in_latin_greek_or_cyrillic_is_legible(admin, name):
     make_user(nama_ktp=name)
     text, _ = read_pdf(get(admin, "users", format="pdf"))
     assert name in text
@@ -51,7 +48,7 @@ OTHER_SCRIPTS = [
 ]
 
 
-def test_a_name_in_another_script_is_shown_as_replacement_characters(admin: Client) -> None:
+def test_a_name_in_another_script_is_shown_as_replacement_characters(admin):
     for n, name in enumerate(OTHER_SCRIPTS):
         make_user(nama_ktp=f"Nama{n} {name}")
     text, _ = read_pdf(get(admin, "users", format="pdf"))
@@ -60,7 +57,7 @@ def test_a_name_in_another_script_is_shown_as_replacement_characters(admin: Clie
         assert name not in text
 
 
-def test_an_empty_pdf_says_so(admin: Client) -> None:
+def test_an_empty_pdf_says_so(admin):
     text, _ = read_pdf(get(admin, "activity-logs", format="pdf"))
     assert "Tidak ada data" in text
 
@@ -68,18 +65,18 @@ def test_an_empty_pdf_says_so(admin: Client) -> None:
 class Written(FPDF):
     """A fake pdf page that records the texts that are written on it."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
-        self.texts: list[str] = []
+        self.texts = []
         self.add_page()
         self.set_font("helvetica")
 
-    def text(self, x: float, y: float, text: str = "") -> None:
+    def text(self, x, y, text=""):
         self.texts.append(text)
 
 
 @pytest.mark.parametrize("most", [1, 5, 6, 9, 10, 11, 99, 100, 1001])
-def test_grid_lines_of_a_chart_have_correct_labels(most: int) -> None:
+def test_grid_lines_of_a_chart_have_correct_labels(most):
     page = Written()
     Chart("Pendaftaran per hari", [("1/3", float(most))], upright=True).draw(page, 0, 0, 100)
     _, *lines, _ = page.texts
@@ -88,9 +85,7 @@ def test_grid_lines_of_a_chart_have_correct_labels(most: int) -> None:
     assert most <= heights[-1] <= max(4, 2 * most)
 
 
-def test_a_long_pdf_shows_the_first_rows_and_says_how_many_there_are(
-    admin: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_pdf_shows_the_first_rows_and_says_how_many_there_are(admin, monkeypatch):
     monkeypatch.setattr(pdf, "MAX_ROWS", 3)
     for n in range(3):
         make_user(nama_ktp=f"Nama {n}")
@@ -101,15 +96,13 @@ def test_a_long_pdf_shows_the_first_rows_and_says_how_many_there_are(
     assert len(read_xlsx(get(admin, "users", format="xlsx"))) == 5
 
 
-def test_a_pdf_with_exactly_the_maximum_of_rows_has_no_remark(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pdf_with_exactly_the_maximum_of_rows_has_no_remark(admin, monkeypatch):
     monkeypatch.setattr(pdf, "MAX_ROWS", 1)
     text, _ = read_pdf(get(admin, "users", format="pdf"))
     assert "Tabel ini memuat" not in text
 
 
-def test_the_chart_of_a_long_pdf_covers_the_days_of_the_shown_rows(
-    admin: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_chart_of_a_long_pdf_covers_the_days_of_the_shown_rows(admin, monkeypatch):
     """Older rows are missing. A chart of the whole range would show days without registrations."""
     monkeypatch.setattr(pdf, "MAX_ROWS", 1)
     old = make_user()

@@ -1,9 +1,6 @@
 """Tests of today's numbers of reminders."""
 
-from __future__ import annotations
-
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import timedelta
 
 import pytest
 
@@ -11,18 +8,17 @@ from app.core.database.session import db
 from app.core.lib.local_time import JAKARTA, midnight, today
 from app.notifications.models import Delivery
 from app.pengingat.models import Occurrence
-from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 
 
 @pytest.fixture(autouse=True)
-def _noon(monkeypatch: pytest.MonkeyPatch) -> None:
+def _noon(monkeypatch):
     """Set the time to noon in Jakarta, so that doses can be due earlier today."""
     noon = midnight(today()) + timedelta(hours=12)
     monkeypatch.setattr("app.core.lib.local_time.now", lambda: noon)
 
 
-def due(user_id: int, at: datetime, state: str, *channels: tuple[str, str | None], **fields: Any) -> None:
+def due(user_id, at, state, *channels, **fields):
     """Create a due dose. Add a delivery for each (state, receipt) pair in `channels`."""
     values = {"tipe": "obat", "judul": "Metformin", "slot": "0", "day": at.astimezone(JAKARTA).date()}
     row = Occurrence(user_id=user_id, due_at=at, state=state, **{**values, **fields})
@@ -36,7 +32,7 @@ def due(user_id: int, at: datetime, state: str, *channels: tuple[str, str | None
         )  # fmt: skip
 
 
-def test_today_counts_each_reminder_once_by_its_result(admin: Client) -> None:
+def test_today_counts_each_reminder_once_by_its_result(admin):
     person, morning = make_user().id, midnight(today()) + timedelta(hours=7)
     due(person, morning, "done", ("sent", None), ("sent", "read"))
     due(person, morning, "missed", ("sent", "failed"), ("sent", None), slot="1")

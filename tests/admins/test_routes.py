@@ -1,7 +1,5 @@
 """Tests of the administration routes, in the order of `routes.py`."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from io import BytesIO
 from typing import ClassVar
@@ -19,11 +17,10 @@ from app.identity.roles import roles_named
 from app.notifications.models import Delivery
 from tests.admins.exports import REPORTS
 from tests.core.media.samples import plain
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
 from tests.helpers.language import assert_readable
 from tests.helpers.routes import assert_refused
-from tests.helpers.statements import Statements
 from tests.notifications.deliveries import words_of
 
 FORM = {"email": "Rina.Wijaya@contoh.id", "password": PASSWORD, "nama_ktp": "Rina Wijaya"}
@@ -31,39 +28,39 @@ NIK = "3273014502900001"
 LINKS = "/admins/caregiver-patient"
 
 
-def ids(*names: RoleName) -> list[int]:
+def ids(*names):
     return [role.id for role in roles_named(names)]
 
 
-def both(budi: Client, siti: Client) -> dict[str, int]:
+def both(budi, siti):
     return {"caregiver_id": budi.id, "patient_id": siti.id}
 
 
 class AdminsOnly:
     """Base class of route tests. The docstring of a subclass is the method and path of its route."""
 
-    def test_needs_an_administrator(self, client: Client, siti: Client, budi: Client) -> None:
+    def test_needs_an_administrator(self, client, siti, budi):
         assert_refused(self, client, siti, budi)
 
 
 class TestListAdmins(AdminsOnly):
     """GET /admins"""
 
-    def test_only_administrators_are_listed(self, admin: Client) -> None:
+    def test_only_administrators_are_listed(self, admin):
         make_user(username="siti")
         response = admin.get("/admins/")
         assert [row["username"] for row in response.json] == ["rina"]
         assert "nik" not in response.json[0]
         assert admin.get("/admins", query_string={"q": "tidak ada"}).json == []
 
-    def test_a_wrong_page_is_bad_input(self, admin: Client) -> None:
+    def test_a_wrong_page_is_bad_input(self, admin):
         assert_error(admin.get("/admins?page=0"), 400, "validation_error", "page")
 
 
 class TestCreateAdmin(AdminsOnly):
     """POST /admins"""
 
-    def test_an_administrator_is_created_from_a_form_with_a_picture(self, admin: Client) -> None:
+    def test_an_administrator_is_created_from_a_form_with_a_picture(self, admin):
         data = {**FORM, "nomor_hp": "081277778888", "image": (BytesIO(plain("PNG")), "rina.png")}
         response = admin.post("/admins/", data=data)
         assert response.status_code == 201, response.json
@@ -74,23 +71,23 @@ class TestCreateAdmin(AdminsOnly):
         logged_in = admin.post("/login", {"username": FORM["email"], "password": PASSWORD})
         assert admin.with_token(logged_in.json["access_token"]).get("/admins/").status_code == 200
 
-    def test_a_username_can_be_chosen(self, admin: Client) -> None:
+    def test_a_username_can_be_chosen(self, admin):
         assert admin.post("/admins/", {**FORM, "username": "rw_01"}).json["username"] == "rw_01"
 
     @pytest.mark.parametrize("missing", ["email", "password", "nama_ktp"])
-    def test_email_password_and_name_are_needed(self, admin: Client, missing: str) -> None:
+    def test_email_password_and_name_are_needed(self, admin, missing):
         body = {name: value for name, value in FORM.items() if name != missing}
         assert_error(admin.post("/admins/", body), 400, "validation_error", missing)
 
     @pytest.mark.parametrize(("field", "value"), [("role", "pasien"), ("nomor_hp", "abc"), ("username", "users")])
-    def test_bad_input_is_refused_with_the_name_of_the_field(self, admin: Client, field: str, value: str) -> None:
+    def test_bad_input_is_refused_with_the_name_of_the_field(self, admin, field, value):
         assert_error(admin.post("/admins/", {**FORM, field: value}), 400, "validation_error", field)
 
-    def test_an_email_in_use_is_a_conflict(self, admin: Client) -> None:
+    def test_an_email_in_use_is_a_conflict(self, admin):
         make_user(email="rina.wijaya@contoh.id")
         assert_error(admin.post("/admins/", FORM), 409, "email_taken")
 
-    def test_only_a_superadmin_makes_superadmins(self, admin: Client, superadmin: Client) -> None:
+    def test_only_a_superadmin_makes_superadmins(self, admin, superadmin):
         assert_error(admin.post("/admins/", {**FORM, "role": "superadmin"}), 403, "superadmin_only")
         response = superadmin.post("/admins/", {**FORM, "role": "superadmin"})
         assert response.status_code == 201
@@ -101,11 +98,11 @@ class TestGetAdmin(AdminsOnly):
     """GET /admins/<username>"""
 
     @pytest.mark.parametrize("username", ["rina", "RINA"])
-    def test_an_administrator_is_found_by_username(self, admin: Client, username: str) -> None:
+    def test_an_administrator_is_found_by_username(self, admin, username):
         assert admin.get(f"/admins/{username}").json["username"] == "rina"
 
     @pytest.mark.parametrize("username", ["siti", "tidakada", "12", "%00", "ü"])
-    def test_a_person_who_is_no_administrator_is_not_found(self, admin: Client, username: str) -> None:
+    def test_a_person_who_is_no_administrator_is_not_found(self, admin, username):
         make_user(username="siti")
         assert_error(admin.get(f"/admins/{username}"), 404)
 
@@ -113,7 +110,7 @@ class TestGetAdmin(AdminsOnly):
 class TestUpdateAdmin(AdminsOnly):
     """PUT /admins/<user_id>"""
 
-    def test_only_the_fields_in_the_body_are_changed(self, admin: Client) -> None:
+    def test_only_the_fields_in_the_body_are_changed(self, admin):
         ani = admin.post("/admins", {**FORM, "email": "ani@contoh.id", "nomor_hp": "081277778888"}).json
         response = admin.put(f"/admins/{ani['id']}", data={"nama_ktp": "Rina W.", "nomor_hp": ""})
         assert response.status_code == 200, response.json
@@ -123,36 +120,36 @@ class TestUpdateAdmin(AdminsOnly):
         row = admin.get("/admins/audit?action=user_changed").json[0]
         assert row["details"] == {"fields": ["nama_ktp", "nomor_hp"]}
 
-    def test_only_a_superadmin_changes_roles_and_other_superadmins(self, admin: Client, superadmin: Client) -> None:
+    def test_only_a_superadmin_changes_roles_and_other_superadmins(self, admin, superadmin):
         rina = make_admin()
         assert_error(admin.put(f"/admins/{rina.id}", {"role": "superadmin"}), 403, "superadmin_only")
         assert superadmin.put(f"/admins/{rina.id}", {"role": "superadmin"}).json["role"] == "superadmin"
         assert_error(admin.put(f"/admins/{rina.id}", {"nama_ktp": "X"}), 403, "superadmin_only")
         assert_error(admin.delete(f"/admins/{rina.id}"), 403, "superadmin_only")
 
-    def test_a_person_who_is_no_administrator_is_not_found(self, admin: Client, siti: Client) -> None:
+    def test_a_person_who_is_no_administrator_is_not_found(self, admin, siti):
         assert_error(admin.put(f"/admins/{siti.id}", {"nama_ktp": "X"}), 404)
 
-    def test_an_email_in_use_is_a_conflict(self, admin: Client) -> None:
+    def test_an_email_in_use_is_a_conflict(self, admin):
         make_user(email="rina.wijaya@contoh.id")
         assert_error(admin.put(f"/admins/{make_admin().id}", {"email": FORM["email"]}), 409, "email_taken")
 
-    def test_a_wrong_number_is_bad_input(self, admin: Client) -> None:
+    def test_a_wrong_number_is_bad_input(self, admin):
         assert_error(admin.put(f"/admins/{make_admin().id}", {"nomor_hp": "abc"}), 400, "validation_error", "nomor_hp")
 
 
 class TestDeleteAdmin(AdminsOnly):
     """DELETE /admins/<user_id>"""
 
-    def test_administrators_cannot_delete_their_own_account(self, admin: Client) -> None:
+    def test_administrators_cannot_delete_their_own_account(self, admin):
         make_admin()
         assert_error(admin.delete(f"/admins/{admin.id}"), 409, "own_account")
 
-    def test_the_last_administrator_is_not_deleted(self, superadmin: Client) -> None:
+    def test_the_last_administrator_is_not_deleted(self, superadmin):
         only = make_admin()
         assert_error(superadmin.delete(f"/admins/{only.id}"), 409, "last_admin")
 
-    def test_a_person_who_is_no_administrator_is_not_found(self, admin: Client, siti: Client) -> None:
+    def test_a_person_who_is_no_administrator_is_not_found(self, admin, siti):
         for user_id in (siti.id, 999999):
             assert_error(admin.delete(f"/admins/{user_id}"), 404)
 
@@ -162,9 +159,7 @@ class TestRemoveAdminOtp(AdminsOnly):
 
     BODY: ClassVar = {"reason": "Ponselnya hilang.", "password": PASSWORD}
 
-    def test_a_superadmin_removes_a_second_factor_and_its_owner_is_notified(
-        self, client: Client, admin: Client, superadmin: Client
-    ) -> None:
+    def test_a_superadmin_removes_a_second_factor_and_its_owner_is_notified(self, client, admin, superadmin):
         codes = set_up(admin)
         assert superadmin.delete(f"/admins/{admin.id}/otp", self.BODY).status_code == 204
         assert_error(admin.get("/profile"), 401, "session_ended")
@@ -177,7 +172,7 @@ class TestRemoveAdminOtp(AdminsOnly):
         assert (told.kind, told.channel) == ("security_notice", "messaging")
         assert_readable(str(words_of(told)["text"]))
 
-    def test_a_superadmin_with_a_second_factor_must_send_a_code(self, admin: Client, superadmin: Client) -> None:
+    def test_a_superadmin_with_a_second_factor_must_send_a_code(self, admin, superadmin):
         set_up(admin)
         codes, path = set_up(superadmin), f"/admins/{admin.id}/otp"
         assert_error(superadmin.delete(path, self.BODY), 400, "otp_required")
@@ -186,26 +181,26 @@ class TestRemoveAdminOtp(AdminsOnly):
         assert admin.get("/profile/otp").json["active"] is True
         assert superadmin.delete(path, {**self.BODY, "otp": codes[0]}).status_code == 204
 
-    def test_removing_the_own_second_factor_is_a_conflict(self, superadmin: Client) -> None:
+    def test_removing_the_own_second_factor_is_a_conflict(self, superadmin):
         assert_error(superadmin.delete(f"/admins/{superadmin.id}/otp", self.BODY), 409, "own_account")
 
-    def test_a_person_without_a_second_factor_is_not_found(self, admin: Client, superadmin: Client) -> None:
+    def test_a_person_without_a_second_factor_is_not_found(self, admin, superadmin):
         for user_id in (admin.id, 999999):
             assert_error(superadmin.delete(f"/admins/{user_id}/otp", self.BODY), 404)
         assert admin.get("/profile").status_code == 200
 
-    def test_an_administrator_cannot_remove_a_second_factor(self, admin: Client, superadmin: Client) -> None:
+    def test_an_administrator_cannot_remove_a_second_factor(self, admin, superadmin):
         set_up(superadmin)
         for user_id in (superadmin.id, make_admin().id):
             assert_error(admin.delete(f"/admins/{user_id}/otp", self.BODY), 403, "superadmin_only")
 
     @pytest.mark.parametrize("missing", ["reason", "password"])
-    def test_reason_and_password_are_needed(self, admin: Client, superadmin: Client, missing: str) -> None:
+    def test_reason_and_password_are_needed(self, admin, superadmin, missing):
         body = {name: value for name, value in self.BODY.items() if name != missing}
         assert_error(superadmin.delete(f"/admins/{admin.id}/otp", body), 400, "validation_error", missing)
 
 
-def set_up(admin: Client) -> list[str]:
+def set_up(admin):
     """Set up an active second factor. Return its recovery codes."""
     setup = admin.post("/profile/otp", {"password": PASSWORD}).json
     (secret,) = parse_qs(urlsplit(setup["uri"]).query)["secret"]
@@ -216,7 +211,7 @@ def set_up(admin: Client) -> list[str]:
 class TestListUsers(AdminsOnly):
     """GET /admins/users"""
 
-    def test_users_are_listed_newest_first_without_nik_and_preferences(self, admin: Client) -> None:
+    def test_users_are_listed_newest_first_without_nik_and_preferences(self, admin):
         make_user(username="siti", nik=NIK, preferences={"islam": True})
         response = admin.get("/admins/users")
         assert [row["username"] for row in response.json] == ["siti", "rina"]
@@ -224,21 +219,14 @@ class TestListUsers(AdminsOnly):
         assert response.json[0]["roles"][0]["name"] == "pasien"
         assert not {"nik", "preferences", "password_hash"} & set(response.json[0])
 
-    def test_the_number_of_statements_does_not_grow_with_the_list(self, admin: Client, statements: Statements) -> None:
+    def test_the_number_of_statements_does_not_grow_with_the_list(self, admin, statements):
         for _ in range(5):
             make_user()
         with statements.at_most(4):  # SQL statements: caller, its roles, users, their roles
             assert len(admin.get("/admins/users").json) == 6
 
-    @pytest.mark.parametrize(
-        "query",
-        [
-            {"is_verified": "maybe"},
-            {"page": "0"},
-            {"q": "x" * 101},
-        ],
-    )
-    def test_wrong_filters_are_refused(self, admin: Client, query: dict[str, str]) -> None:
+    @pytest.mark.parametrize("query", [{"is_verified": "maybe"}, {"page": "0"}, {"q": "x" * 101}])
+    def test_wrong_filters_are_refused(self, admin, query):
         (field,) = query
         assert_error(admin.get("/admins/users", query_string=query), 400, "validation_error", field)
 
@@ -246,7 +234,7 @@ class TestListUsers(AdminsOnly):
 class TestGetUser(AdminsOnly):
     """GET /admins/users/<user_id>"""
 
-    def test_the_detail_shows_the_nik_and_the_read_is_audited(self, admin: Client) -> None:
+    def test_the_detail_shows_the_nik_and_the_read_is_audited(self, admin):
         siti = make_user(username="siti", nik=NIK)
         assert admin.get(f"/admins/users/{siti.id}").json["nik"] == NIK
         (row,) = admin.get("/admins/audit?action=nik_read").json
@@ -255,30 +243,28 @@ class TestGetUser(AdminsOnly):
         assert row["ip"] == "127.0.0.1"
         assert NIK not in str(row)
 
-    def test_an_unknown_person_is_not_found(self, admin: Client) -> None:
+    def test_an_unknown_person_is_not_found(self, admin):
         assert_error(admin.get("/admins/users/999999"), 404)
 
 
 class TestUpdateUser(AdminsOnly):
     """PUT /admins/users/<user_id>"""
 
-    def test_an_administrator_verifies_a_person(self, admin: Client) -> None:
+    def test_an_administrator_verifies_a_person(self, admin):
         siti = make_user()
         response = admin.put(f"/admins/users/{siti.id}", {"is_verified": True})
         assert response.status_code == 200
         assert response.json["is_verified"] is True
         assert response.json["role_ids"] == ids(RoleName.PASIEN)
 
-    def test_roles_are_replaced_and_the_audit_log_says_which(self, admin: Client) -> None:
+    def test_roles_are_replaced_and_the_audit_log_says_which(self, admin):
         siti = make_user(username="siti")
         response = admin.put(f"/admins/users/{siti.id}", {"role_ids": ids(RoleName.ADMIN, RoleName.PENDAMPING)})
         assert {role["name"] for role in response.json["roles"]} == {"admin", "pendamping"}
         (row,) = admin.get("/admins/audit?action=roles_changed").json
         assert row["details"] == {"given": ["admin", "pendamping"], "taken": ["pasien"]}
 
-    def test_only_a_superadmin_gives_or_removes_superadmin(
-        self, admin: Client, superadmin: Client, siti: Client
-    ) -> None:
+    def test_only_a_superadmin_gives_or_removes_superadmin(self, admin, superadmin, siti):
         boss = make_superadmin()
         assert_error(
             admin.put(f"/admins/users/{siti.id}", {"role_ids": ids(RoleName.SUPERADMIN)}), 403, "superadmin_only"
@@ -287,10 +273,10 @@ class TestUpdateUser(AdminsOnly):
         assert superadmin.put(f"/admins/users/{siti.id}", {"role_ids": ids(RoleName.SUPERADMIN)}).status_code == 200
         assert superadmin.put(f"/admins/users/{boss.id}", {"role_ids": ids(RoleName.PASIEN)}).status_code == 200
 
-    def test_an_unknown_person_is_not_found(self, admin: Client) -> None:
+    def test_an_unknown_person_is_not_found(self, admin):
         assert_error(admin.put("/admins/users/999999", {"is_verified": True}), 404)
 
-    def test_the_last_administrator_cannot_lose_the_role(self, client: Client) -> None:
+    def test_the_last_administrator_cannot_lose_the_role(self, client):
         only = make_admin()
         response = client.as_(only).put(f"/admins/users/{only.id}", {"role_ids": ids(RoleName.PASIEN)})
         assert_error(response, 409, "last_admin")
@@ -303,16 +289,14 @@ class TestUpdateUser(AdminsOnly):
             ({"role_ids": [999999]}, "role_ids"),
         ],
     )
-    def test_bad_changes_are_refused(self, admin: Client, body: dict, field: str) -> None:
+    def test_bad_changes_are_refused(self, admin, body, field):
         assert_error(admin.put(f"/admins/users/{make_user().id}", body), 400, "validation_error", field)
 
 
 class TestEndUserSessions(AdminsOnly):
     """DELETE /admins/users/<user_id>/sesi"""
 
-    def test_all_sessions_are_ended_and_the_person_is_notified(
-        self, client: Client, admin: Client, siti: Client
-    ) -> None:
+    def test_all_sessions_are_ended_and_the_person_is_notified(self, client, admin, siti):
         phone = client.as_(siti.user)
         response = admin.delete(f"/admins/users/{siti.id}/sesi", {"reason": "Ponselnya hilang."})
         assert (response.status_code, response.data) == (204, b"")
@@ -325,9 +309,7 @@ class TestEndUserSessions(AdminsOnly):
         assert (told.kind, told.channel) == ("security_notice", "messaging")
         assert_readable(str(words_of(told)["text"]))
 
-    def test_only_a_superadmin_ends_sessions_of_a_superadmin(
-        self, client: Client, admin: Client, superadmin: Client
-    ) -> None:
+    def test_only_a_superadmin_ends_sessions_of_a_superadmin(self, client, admin, superadmin):
         other = make_superadmin(username="wati")
         path = f"/admins/users/{other.id}/sesi"
         theirs = client.as_(other)
@@ -336,18 +318,18 @@ class TestEndUserSessions(AdminsOnly):
         assert superadmin.delete(path, {"reason": "x"}).status_code == 204
         assert_error(theirs.get("/profile"), 401)
 
-    def test_an_unknown_person_is_not_found(self, admin: Client) -> None:
+    def test_an_unknown_person_is_not_found(self, admin):
         assert_error(admin.delete("/admins/users/999999/sesi", {"reason": "x"}), 404)
 
     @pytest.mark.parametrize("body", [{}, {"reason": ""}, {"reason": "x" * 501}, {"reason": 5}])
-    def test_a_reason_is_needed(self, admin: Client, siti: Client, body: dict[str, object]) -> None:
+    def test_a_reason_is_needed(self, admin, siti, body):
         assert_error(admin.delete(f"/admins/users/{siti.id}/sesi", body), 400, "validation_error", "reason")
 
 
 class TestFreePhone(AdminsOnly):
     """DELETE /admins/users/<user_id>/phone"""
 
-    def test_the_account_loses_its_number_and_keeps_its_login(self, admin: Client, client: Client) -> None:
+    def test_the_account_loses_its_number_and_keeps_its_login(self, admin, client):
         siti = make_user(username="siti", nomor_hp="081234567890")
         response = admin.delete(f"/admins/users/{siti.id}/phone", {"reason": "Nomor ini milik orang lain."})
         assert response.status_code == 200
@@ -355,7 +337,7 @@ class TestFreePhone(AdminsOnly):
         assert client.post("/login", {"username": "siti", "password": PASSWORD}).status_code == 200
         assert client.post("/login", {"username": "081234567890", "password": PASSWORD}).status_code == 401
 
-    def test_removing_a_missing_number_is_not_audited_again(self, admin: Client) -> None:
+    def test_removing_a_missing_number_is_not_audited_again(self, admin):
         siti = make_user(username="siti")
         for _ in range(2):
             response = admin.delete(f"/admins/users/{siti.id}/phone", {"reason": "Salah nomor."})
@@ -363,7 +345,7 @@ class TestFreePhone(AdminsOnly):
         (row,) = admin.get("/admins/audit?action=number_freed").json
         assert (row["subject"], row["details"]) == (f"user:{siti.id}", {"reason": "Salah nomor."})
 
-    def test_the_number_of_a_superadmin_cannot_be_removed(self, admin: Client, superadmin: Client) -> None:
+    def test_the_number_of_a_superadmin_cannot_be_removed(self, admin, superadmin):
         boss = make_superadmin(nomor_hp="081234567890")
         path = f"/admins/users/{boss.id}/phone"
         assert_error(admin.delete(path, {"reason": "x"}), 403, "superadmin_only")
@@ -371,19 +353,17 @@ class TestFreePhone(AdminsOnly):
         assert boss.phone == "+6281234567890"
 
     @pytest.mark.parametrize("body", [{}, {"reason": ""}, {"reason": " "}, {"reason": "x" * 501}, {"reason": 1}])
-    def test_a_wrong_reason_is_bad_input(self, admin: Client, body: dict[str, object]) -> None:
+    def test_a_wrong_reason_is_bad_input(self, admin, body):
         assert_error(admin.delete(f"/admins/users/{make_user().id}/phone", body), 400, "validation_error", "reason")
 
-    def test_an_unknown_person_is_not_found(self, admin: Client) -> None:
+    def test_an_unknown_person_is_not_found(self, admin):
         assert_error(admin.delete("/admins/users/999999/phone", {"reason": "x"}), 404)
 
 
 class TestListRelations(AdminsOnly):
     """GET /admins/caregiver-patient/all"""
 
-    def test_links_are_listed_with_both_people_by_one_statement(
-        self, admin: Client, budi: Client, siti: Client, statements: Statements
-    ) -> None:
+    def test_links_are_listed_with_both_people_by_one_statement(self, admin, budi, siti, statements):
         admin.post(LINKS, both(budi, siti))
         admin.post(LINKS, both(budi, make_user()))
         with statements.at_most(3):  # SQL statements: caller, caregiver links with users, access log
@@ -397,7 +377,7 @@ class TestListRelations(AdminsOnly):
 class TestListCaregiverPatients(AdminsOnly):
     """GET /admins/caregiver-patient"""
 
-    def test_the_patients_of_a_caregiver_are_listed(self, admin: Client, budi: Client, siti: Client) -> None:
+    def test_the_patients_of_a_caregiver_are_listed(self, admin, budi, siti):
         admin.post(LINKS, both(budi, siti))
         (row,) = admin.get(LINKS, query_string={"caregiver_id": budi.id}).json
         assert row["username"] == "siti"
@@ -410,13 +390,13 @@ class TestListCaregiverPatients(AdminsOnly):
 class TestCreateRelation(AdminsOnly):
     """POST /admins/caregiver-patient"""
 
-    def test_a_link_is_created_once(self, admin: Client, budi: Client, siti: Client) -> None:
+    def test_a_link_is_created_once(self, admin, budi, siti):
         first, second = admin.post(LINKS, both(budi, siti)), admin.post(LINKS, both(budi, siti))
         assert (first.status_code, second.status_code) == (201, 200)
         assert first.json == second.json
         assert set(first.json) == {"id", "caregiver_id", "patient_id", "created_at"}
 
-    def test_roles_must_match(self, admin: Client, budi: Client, siti: Client) -> None:
+    def test_roles_must_match(self, admin, budi, siti):
         assert_error(admin.post(LINKS, {"caregiver_id": siti.id, "patient_id": budi.id}), 400, "role_mismatch")
         assert_error(admin.post(LINKS, {"caregiver_id": budi.id, "patient_id": budi.id}), 400, "same_person")
         assert_error(admin.post(LINKS, {"caregiver_id": budi.id, "patient_id": 999999}), 404)
@@ -426,7 +406,7 @@ class TestCreateRelation(AdminsOnly):
 class TestDeleteRelation(AdminsOnly):
     """DELETE /admins/caregiver-patient"""
 
-    def test_a_link_is_deleted_and_audited(self, admin: Client, budi: Client, siti: Client) -> None:
+    def test_a_link_is_deleted_and_audited(self, admin, budi, siti):
         admin.post(LINKS, both(budi, siti))
         assert admin.delete(LINKS, both(budi, siti)).status_code == 200
         assert_error(admin.delete(LINKS, both(budi, siti)), 404)
@@ -434,14 +414,14 @@ class TestDeleteRelation(AdminsOnly):
         (row,) = admin.get("/admins/audit").json
         assert (row["action"], row["subject"]) == ("deleted", f"caregiver_link:{budi.id}:{siti.id}")
 
-    def test_caregiver_id_alone_is_bad_input(self, admin: Client, budi: Client) -> None:
+    def test_caregiver_id_alone_is_bad_input(self, admin, budi):
         assert_error(admin.delete(LINKS, {"caregiver_id": budi.id}), 400, "validation_error", "patient_id")
 
 
 class TestGetOverview(AdminsOnly):
     """GET /admins/overview"""
 
-    def test_the_response_has_all_fields_without_any_data(self, admin: Client) -> None:
+    def test_the_response_has_all_fields_without_any_data(self, admin):
         overview = admin.get("/admins/overview").json
         assert set(overview) == {
             "range",
@@ -481,14 +461,14 @@ class TestGetOverview(AdminsOnly):
             ({"start": "2000-01-01", "end": "2026-01-01"}, "start"),
         ],
     )
-    def test_a_wrong_range_is_refused(self, admin: Client, query: dict[str, str], field: str) -> None:
+    def test_a_wrong_range_is_refused(self, admin, query, field):
         assert_error(admin.get("/admins/overview", query_string=query), 400, "validation_error", field)
 
 
 class TestGetToday(AdminsOnly):
     """GET /admins/overview/hari-ini"""
 
-    def test_the_response_has_all_fields_without_any_data(self, admin: Client) -> None:
+    def test_the_response_has_all_fields_without_any_data(self, admin):
         counts = dict.fromkeys(("sent", "waiting", "failed", "done"), 0)
         today_ = admin.get("/admins/overview/hari-ini").json
         assert today_ == {"date": today().isoformat(), **counts, "patients": 0, "unverified": 1}
@@ -498,12 +478,12 @@ class TestExportReport(AdminsOnly):
     """GET /admins/export/<report>"""
 
     @pytest.mark.parametrize("report", REPORTS)
-    def test_is_a_csv_by_default(self, admin: Client, report: str) -> None:
+    def test_is_a_csv_by_default(self, admin, report):
         response = admin.get(f"/admins/export/{report}")
         assert (response.status_code, response.mimetype) == (200, "text/csv")
         assert f'filename="{report}.csv"' in response.headers["Content-Disposition"]
 
-    def test_an_unknown_report_format_or_range_is_refused(self, admin: Client) -> None:
+    def test_an_unknown_report_format_or_range_is_refused(self, admin):
         assert_error(admin.get("/admins/export/passwords"), 404, "unknown_report")
         assert_error(admin.get("/admins/export/users?format=doc"), 400, "validation_error", "format")
         path = "/admins/export/users?start=2026-02-02&end=2026-02-01"
@@ -513,7 +493,7 @@ class TestExportReport(AdminsOnly):
 class TestListAuditEntries(AdminsOnly):
     """GET /admins/audit"""
 
-    def test_the_log_is_paged_newest_first(self, admin: Client) -> None:
+    def test_the_log_is_paged_newest_first(self, admin):
         for n in range(5):
             audit.record(None, audit.AuditAction.EXPORT, f"export:{n}")
             db.session.flush()
@@ -523,7 +503,7 @@ class TestListAuditEntries(AdminsOnly):
         assert response.json[0]["actor"] is None
         assert [row["subject"] for row in admin.get("/admins/audit?q=export:1").json] == ["export:1"]
 
-    def test_entries_of_sql_statements_are_shown_only_to_superadmins(self, admin: Client, superadmin: Client) -> None:
+    def test_entries_of_sql_statements_are_shown_only_to_superadmins(self, admin, superadmin):
         audit.record(None, audit.AuditAction.SQL, "query", query="SELECT 1")
         audit.record(None, audit.AuditAction.EXPORT, "export:users")
         db.session.flush()
@@ -531,5 +511,5 @@ class TestListAuditEntries(AdminsOnly):
         assert admin.get("/admins/audit?action=sql").json == []
         assert [row["action"] for row in superadmin.get("/admins/audit").json] == ["export", "sql"]
 
-    def test_a_wrong_page_is_bad_input(self, admin: Client) -> None:
+    def test_a_wrong_page_is_bad_input(self, admin):
         assert_error(admin.get("/admins/audit?per_page=x"), 400, "validation_error", "per_page")

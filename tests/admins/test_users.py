@@ -1,9 +1,6 @@
 """Tests of how administrators read, search, verify and change users."""
 
-from __future__ import annotations
-
 from datetime import timedelta
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -15,22 +12,21 @@ from app.core.lib.local_time import now
 from app.core.web.pagination import MAX_COUNTED, Page
 from app.identity.models import RoleName, User, UserDay
 from app.identity.roles import roles_named
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_admin, make_user
 from tests.helpers.plans import analyse, plan_of
-from tests.helpers.statements import Statements
 
 NIK = "3273014502900001"
 
 
-def audited(admin: Client, **query: str) -> list[dict]:
+def audited(admin, **query):
     return admin.get("/admins/audit", query_string=query).json
 
 
 # --- reading --------------------------------------------------------------------------------------------------------
 
 
-def test_a_pseudonym_is_shown_only_in_the_audited_detail(admin: Client) -> None:
+def test_a_pseudonym_is_shown_only_in_the_audited_detail(admin):
     siti = make_user(username="siti", nama_samaran="Melati")
     assert [row["nama_samaran"] for row in admin.get("/admins/users").json] == [None, None]
     assert [row["nama_samaran"] for row in admin.get("/admins/users?q=siti").json] == [None]
@@ -41,7 +37,7 @@ def test_a_pseudonym_is_shown_only_in_the_audited_detail(admin: Client) -> None:
     assert (row["actor"], row["subject"], row["subject_name"]) == ("rina", f"user:{siti.id}", "siti")
 
 
-def test_pages_are_complete_for_people_registered_on_different_days(admin: Client) -> None:
+def test_pages_are_complete_for_people_registered_on_different_days(admin):
     for n in range(9):
         user = make_user(username=f"pasien{n}")
         user.created_at = now() - timedelta(days=n // 2, hours=n % 2)
@@ -56,8 +52,8 @@ def test_pages_are_complete_for_people_registered_on_different_days(admin: Clien
     assert admin.get("/admins/users", query_string={"page": 99, "per_page": 2}).json == []
 
 
-def test_the_counts_of_days_follow_insert_update_and_delete(admin: Client) -> None:
-    def tallied() -> int:
+def test_the_counts_of_days_follow_insert_update_and_delete(admin):
+    def tallied():
         return db.session.scalar(sa.select(sa.func.sum(UserDay.users)))
 
     before = tallied()
@@ -74,7 +70,7 @@ def test_the_counts_of_days_follow_insert_update_and_delete(admin: Client) -> No
 
 
 @pytest.mark.parametrize("q", ["sit", "AMIN", "@contoh", "0812-55", "+62812550", "50%"])
-def test_a_search_finds_a_part_of_name_email_or_phone(admin: Client, q: str) -> None:
+def test_a_search_finds_a_part_of_name_email_or_phone(admin, q):
     make_user(username="siti", nama_ktp="Siti Aminah 50%", email="s@contoh.id", nomor_hp="0812-5500-7700")
     make_user(username="lain", nama_ktp="Orang Lain", nomor_hp="081299990000")
     response = admin.get("/admins/users", query_string={"q": q})
@@ -82,12 +78,12 @@ def test_a_search_finds_a_part_of_name_email_or_phone(admin: Client, q: str) -> 
     assert response.headers["X-Total-Count"] == "1"
 
 
-def test_a_search_does_not_find_a_pseudonym(admin: Client) -> None:
+def test_a_search_does_not_find_a_pseudonym(admin):
     make_user(nama_samaran="Melati Rahasia")
     assert admin.get("/admins/users", query_string={"q": "melati rahasia"}).json == []
 
 
-def test_a_detail_without_a_nik_and_a_pseudonym_is_not_audited(admin: Client) -> None:
+def test_a_detail_without_a_nik_and_a_pseudonym_is_not_audited(admin):
     siti = make_user(nama_samaran=None)
     assert admin.get(f"/admins/users/{siti.id}").json["nik"] is None
     assert audited(admin) == []
@@ -106,9 +102,7 @@ def test_a_detail_without_a_nik_and_a_pseudonym_is_not_audited(admin: Client) ->
         ({"role": "pasien", "is_verified": 0, "q": "sit"}, []),
     ],
 )
-def test_users_are_filtered_newest_first(
-    admin: Client, statements: Statements, query: dict[str, object], expected: list[str]
-) -> None:
+def test_users_are_filtered_newest_first(admin, statements, query, expected):
     make_user(username="siti").is_verified = True
     make_user(RoleName.PENDAMPING, username="budi")
     make_user(RoleName.PASIEN, RoleName.PENDAMPING, username="ani")
@@ -131,7 +125,7 @@ FILL = (
     ON r.name = CASE WHEN u.id % 5000 = 0 THEN 'admin' ELSE 'pasien' END
     """,
 )
-NARROWINGS: list[dict[str, Any]] = [
+NARROWINGS = [
     {},
     {"role": "pasien"},
     {"role": "admin"},
@@ -144,7 +138,7 @@ NARROWINGS: list[dict[str, Any]] = [
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("committed")
-def test_no_filter_scans_the_whole_users_table() -> None:
+def test_no_filter_scans_the_whole_users_table():
     with unit_of_work():
         for statement in FILL:
             db.session.execute(sa.text(statement))
@@ -160,7 +154,7 @@ def test_no_filter_scans_the_whole_users_table() -> None:
 # --- changing -------------------------------------------------------------------------------------------------------
 
 
-def test_a_removed_role_ends_its_rights_at_once(admin: Client, client: Client) -> None:
+def test_a_removed_role_ends_its_rights_at_once(admin, client):
     other = make_admin()
     theirs = client.as_(other)
     assert theirs.get("/admins/users").status_code == 200

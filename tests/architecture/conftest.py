@@ -1,12 +1,10 @@
 """Fixtures of the architecture tests: the modules of the application, parsed once."""
 
-from __future__ import annotations
-
 import pytest
 
-from tests.architecture.modules import APP, Module, modules_of
+from tests.architecture.modules import APP, modules_of
 
 
 @pytest.fixture(scope="package")
-def modules() -> list[Module]:
+def modules():
     return modules_of(APP)

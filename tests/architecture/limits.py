@@ -3,8 +3,6 @@
 A row names what the limit protects, what it counts, and the test that tries to bypass the limit.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 
@@ -23,7 +21,7 @@ _LOGIN = "accounts/test_limits.py::test_"
 _STOLEN = "accounts/test_stolen_session.py::test_"
 
 #: Rows of the table. The key is a limit: file, function and value as written in the code. Files are relative to `app`.
-LIMITS: dict[str, Limit] = {
+LIMITS = {
     # Limits on requests about accounts
     "accounts/routes.py login '10 per 5 minutes'": Limit(
         "passwords",
@@ -42,9 +40,7 @@ LIMITS: dict[str, Limit] = {
         f"{_LOGIN}superadmin_login_is_blocked_after_ten_wrong_passwords",
     ),
     "accounts/routes.py superadmin_login '100 per hour'": Limit(
-        "passwords",
-        "wrong guesses for an account",
-        f"{_LOGIN}superadmin_login_is_blocked_after_ten_wrong_passwords",
+        "passwords", "wrong guesses for an account", f"{_LOGIN}superadmin_login_is_blocked_after_ten_wrong_passwords"
     ),
     "accounts/routes.py superadmin_login '20 per minute'": Limit("passwords of many accounts", "an address", GENERIC),
     "accounts/routes.py register '20 per minute; 200 per day'": Limit(
@@ -224,9 +220,7 @@ LIMITS: dict[str, Limit] = {
     # Limits on calls to providers, because these calls cost money or work
     "articles/routes.py get_live_article '60 per minute'": Limit("the ministry's site", "an address", GENERIC),
     "articles/routes.py save_article '120 per minute; 2000 per day'": Limit(
-        "the database",
-        "a person",
-        "content/test_saved.py::test_saves_are_limited_for_each_person",
+        "the database", "a person", "content/test_saved.py::test_saves_are_limited_for_each_person"
     ),
     "faskes/routes.py list_nearby_faskes '60 per minute'": Limit("the provider's bill", "an address", GENERIC),
     "config.py places_per_day": Limit(

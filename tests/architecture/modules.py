@@ -1,9 +1,6 @@
 """Python modules of the project as text and syntax tree, for the architecture tests."""
 
-from __future__ import annotations
-
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,30 +18,30 @@ class Module:
     name: str
 
     @cached_property
-    def text(self) -> str:
+    def text(self):
         return self.path.read_text(encoding="utf-8")
 
     @cached_property
-    def tree(self) -> ast.Module:
+    def tree(self):
         return ast.parse(self.text)
 
     @cached_property
-    def nodes(self) -> list[ast.AST]:
+    def nodes(self):
         return list(ast.walk(self.tree))
 
     @property
-    def calls(self) -> Iterator[ast.Call]:
+    def calls(self):
         return (node for node in self.nodes if isinstance(node, ast.Call))
 
-    def at(self, line: int) -> str:
+    def at(self, line):
         """Return the file and the line number as text, for example `app/core/errors.py:12`."""
         return f"{self.path.relative_to(ROOT).as_posix()}:{line}"
 
 
-def modules_of(folder: Path) -> list[Module]:
+def modules_of(folder):
     return [Module(path, path.relative_to(folder).as_posix()) for path in sorted(folder.rglob("*.py"))]
 
 
-def called(call: ast.Call) -> str:
+def called(call):
     """Return the last part of the called function's name, for example `commit` for `db.session.commit()`."""
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")

@@ -1,10 +1,6 @@
 """Table of all API routes, and of the callers who may use each route."""
 
-from __future__ import annotations
-
-from flask import Flask
-
-ACCESS: dict[str, str] = {
+ACCESS = {
     # Routes about login and account
     "POST /login": "public",
     "POST /register": "public",
@@ -213,7 +209,7 @@ ACCESS: dict[str, str] = {
 }
 
 
-def routes(app: Flask) -> set[str]:
+def routes(app):
     return {
         f"{method} {rule.rule.removeprefix('/api')}"
         for rule in app.url_map.iter_rules()

@@ -1,17 +1,12 @@
 """Access rules of all routes. Each route must have a row in the table, and each row must have a route."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable
 
 import pytest
-from flask import Flask
 
 from app.identity import sessions
 from tests.architecture.table import ACCESS, routes
 from tests.caregivers.dependents import keep
-from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.helpers.offenders import assert_none
 
@@ -41,11 +36,11 @@ IDENTITIES = (
 )
 
 
-def test_the_access_table_has_exactly_the_routes_of_the_application(real_app: Flask) -> None:
+def test_the_access_table_has_exactly_the_routes_of_the_application(real_app):
     assert set(ACCESS) == routes(real_app)
 
 
-def _status(client: Client, route: str) -> int:
+def _status(client, route):
     """Call a route with an unknown id and an empty body, and return the status.
 
     An allowed caller gets a success, 400 or 404. No record is changed, but some routes end the session.
@@ -55,7 +50,7 @@ def _status(client: Client, route: str) -> int:
     return client.open(method, path, None if method == "GET" else {}).status_code
 
 
-def _login(client: Client, identity: str) -> Callable[[], Client]:
+def _login(client, identity):
     """Return a function that logs in again, because some routes end the session."""
     if identity == "nobody":
         return lambda: client
@@ -65,14 +60,14 @@ def _login(client: Client, identity: str) -> Callable[[], Client]:
     return lambda: client.as_superadmin(user) if identity.endswith("console") else client.as_(user)
 
 
-def _is_right(identity: str, access: str, status: int) -> bool:
+def _is_right(identity, access, status):
     if identity not in LETS_IN[access]:
         return status == (401 if identity == "nobody" else 403)
     return status not in (401, 403) or (status == 403 and access == "anybody")
 
 
 @pytest.mark.parametrize("identity", IDENTITIES)
-def test_every_route_allows_only_the_callers_in_the_access_table(client: Client, identity: str) -> None:
+def test_every_route_allows_only_the_callers_in_the_access_table(client, identity):
     login = _login(client, identity)
     statuses = {route: _status(login(), route) for route in ACCESS}
     assert_none(
@@ -86,7 +81,7 @@ def test_every_route_allows_only_the_callers_in_the_access_table(client: Client,
 
 
 @pytest.mark.parametrize("kind", ["bad", "of a session that has ended"])
-def test_an_invalid_token_gets_401_on_every_route_that_is_not_public(client: Client, kind: str) -> None:
+def test_an_invalid_token_gets_401_on_every_route_that_is_not_public(client, kind):
     wrong = client.with_token("bad" if kind == "bad" else sessions.begin(make_user()).access_token)
     assert kind == "bad" or wrong.post("/logout").status_code == 200
     statuses = {route: _status(wrong, route) for route in ACCESS}

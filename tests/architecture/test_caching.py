@@ -1,21 +1,17 @@
 """Caching rules: public reads declare caching, and personal responses are never cached."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
-from flask import Flask
 
 from app.core.web.blueprint import Blueprint
 from app.core.web.caching import cached
 from app.identity.access import authenticated, optional, public
 from tests.architecture.table import ACCESS, NOT_KEPT, PUBLIC_READS
-from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 
 
-def kept(app: Flask) -> set[str]:
+def kept(app):
     return {
         f"GET {rule.rule.removeprefix('/api')}"
         for rule in app.url_map.iter_rules()
@@ -23,24 +19,24 @@ def kept(app: Flask) -> set[str]:
     }
 
 
-def test_every_public_read_declares_caching_or_is_a_listed_exception(real_app: Flask) -> None:
+def test_every_public_read_declares_caching_or_is_a_listed_exception(real_app):
     assert kept(real_app) == PUBLIC_READS - set(NOT_KEPT)
     assert set(NOT_KEPT) <= PUBLIC_READS
 
 
 @pytest.mark.parametrize(("method", "access"), [("get", authenticated), ("post", public), ("delete", optional)])
-def test_only_a_public_read_can_declare_caching(method: str, access: object) -> None:
+def test_only_a_public_read_can_declare_caching(method, access):
     bp = Blueprint("broken", __name__)
 
-    @access  # type: ignore[operator]
+    @access
     @cached(60)
-    def view() -> None: ...
+    def view(): ...
 
     with pytest.raises(TypeError, match="only a public read"):
         getattr(bp, method)("/broken")(view)
 
 
-def test_the_openapi_document_describes_which_reads_are_cached(client: Client, real_app: Flask) -> None:
+def test_the_openapi_document_describes_which_reads_are_cached(client, real_app):
     paths = client.get("/api/openapi.json").json["paths"]
     gets = {path: item["get"]["responses"] for path, item in paths.items() if "get" in item}
     reads = {path: responses for path, responses in gets.items() if "304" in responses}
@@ -48,9 +44,7 @@ def test_the_openapi_document_describes_which_reads_are_cached(client: Client, r
 
 
 @pytest.mark.parametrize("identity", [None, "pasien", "admin"])
-def test_only_declared_public_reads_without_a_token_allow_caching(
-    client: Client, real_app: Flask, identity: str | None
-) -> None:
+def test_only_declared_public_reads_without_a_token_allow_caching(client, real_app, identity):
     """nginx caches every response whose headers allow it, so all other responses must have `no-store`."""
     reads = kept(real_app)
     keepable = set()

@@ -1,16 +1,12 @@
 """Every error code of the service is in the list from which clients generate types."""
 
-from __future__ import annotations
-
 import ast
-from collections.abc import Iterator
 
 from app.core.error_codes import ERROR_CODES
 from app.core.errors import HTTP_ERRORS
-from tests.architecture.modules import Module
 
 
-def codes(module: Module) -> Iterator[str]:
+def codes(module):
     """Yield the error codes in calls (`code="..."`) and in classes (`code = "..."`)."""
     for node in module.nodes:
         match node:
@@ -23,10 +19,10 @@ def codes(module: Module) -> Iterator[str]:
                             yield code
 
 
-def test_the_error_code_list_has_exactly_the_codes_in_the_source(modules: list[Module]) -> None:
+def test_the_error_code_list_has_exactly_the_codes_in_the_source(modules):
     raised = {code for module in modules for code in codes(module)}
     assert set(ERROR_CODES) == raised | {code for code, _ in HTTP_ERRORS.values()}
 
 
-def test_the_error_code_list_is_sorted_and_has_no_duplicates() -> None:
+def test_the_error_code_list_is_sorted_and_has_no_duplicates():
     assert list(ERROR_CODES) == sorted(set(ERROR_CODES))

@@ -1,8 +1,6 @@
 """Every validation error is in plain Indonesian. A field name in an error is a word that a person understands."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,16 +51,16 @@ class Place:
     field: fields.Field[Any]
     wrap: Callable[[object], object]
 
-    def __str__(self) -> str:
+    def __str__(self):
         return f"{type(self.schema).__name__}.{'.'.join(self.path)}"
 
 
-def schemas() -> Iterator[tuple[Schema, bool]]:
+def schemas():
     """Yield each schema of a route once, and each schema that services and commands load themselves.
 
     Yield also whether people fill in its fields. Query parameters, and bodies that only programs send, have no labels.
     """
-    seen: set[type[Schema]] = set()
+    seen = set()
     for blueprint in sections.blueprints():
         for documented in blueprint._docs.values():
             for operation in filter(None, (documented.get(method) for method in ("get", "post", "put", "delete"))):
@@ -74,13 +72,13 @@ def schemas() -> Iterator[tuple[Schema, bool]]:
     yield UserCreate(), True
 
 
-def places(schema: Schema) -> Iterator[Place]:
-    def inside(inner: Schema, path: tuple[str, ...], wrap: Callable[[object], object]) -> Iterator[Place]:
+def places(schema):
+    def inside(inner, path, wrap):
         for name, field in inner.load_fields.items():
             key = field.data_key or name
-            yield from of_field(field, (*path, key), lambda value, key=key: wrap({key: value}))  # type: ignore[misc]
+            yield from of_field(field, (*path, key), lambda value, key=key: wrap({key: value}))
 
-    def of_field(field: fields.Field[Any], path: tuple[str, ...], wrap: Callable[[object], object]) -> Iterator[Place]:
+    def of_field(field, path, wrap):
         yield Place(schema, path, field, wrap)
         if isinstance(field, fields.Nested):
             yield from inside(field.schema, path, wrap)
@@ -105,18 +103,18 @@ LABELLED = [
 ]
 
 #: Request bodies that are not JSON objects.
-NO_OBJECTS: tuple[object, ...] = ([], None, "teks", 7)
+NO_OBJECTS = ([], None, "teks", 7)
 
 
-def refusal(schema: Schema, sent: object) -> ValidationFailed | None:
+def refusal(schema, sent):
     try:
-        schema.load(sent)  # type: ignore[arg-type]
+        schema.load(sent)
     except ValidationError as error:
         return ValidationFailed(error.messages_dict)
     return None
 
 
-def wrong_in(error: ValidationFailed, *, is_labelled: bool) -> Iterator[str]:
+def wrong_in(error, *, is_labelled):
     """Yield what is wrong with the text of a validation error.
 
     A text must be a whole sentence, or continue a sentence that begins with the field's name.
@@ -133,13 +131,13 @@ def wrong_in(error: ValidationFailed, *, is_labelled: bool) -> Iterator[str]:
                 yield f"{sentence!r} begins with a capital, or has no full stop"
 
 
-def test_the_search_finds_enough_schemas_and_fields() -> None:
+def test_the_search_finds_enough_schemas_and_fields():
     assert len(SCHEMAS) > 50
     assert len(PLACES) > 250
 
 
-def test_every_field_has_a_label_or_a_plain_indonesian_name() -> None:
-    def is_known(part: str) -> bool:
+def test_every_field_has_a_label_or_a_plain_indonesian_name():
+    def is_known(part):
         return part.isdigit() or part in LABELS or set(part.split("_")) <= PLAIN
 
     assert_none(
@@ -151,7 +149,7 @@ def test_every_field_has_a_label_or_a_plain_indonesian_name() -> None:
     )
 
 
-def test_every_validation_error_of_a_field_is_in_indonesian() -> None:
+def test_every_validation_error_of_a_field_is_in_indonesian():
     assert_none(
         (
             f"{place} {fault}"
@@ -163,12 +161,12 @@ def test_every_validation_error_of_a_field_is_in_indonesian() -> None:
     )
 
 
-def test_every_field_rejects_a_wrong_value() -> None:
+def test_every_field_rejects_a_wrong_value():
     accepting = (place for place in PLACES if not any(refusal(place.schema, place.wrap(value)) for value in WRONG))
     assert_none(map(str, accepting), "A field accepts each wrong value:")
 
 
-def test_a_body_that_is_no_json_object_is_refused_in_indonesian() -> None:
+def test_a_body_that_is_no_json_object_is_refused_in_indonesian():
     refusals = [(type(each).__name__, sent, refusal(each, sent)) for each, _ in SCHEMAS for sent in ({}, *NO_OBJECTS)]
     assert_none((f"{name} {sent!r}" for name, sent, error in refusals if not error and sent != {}), "It is accepted:")
     assert_none(
@@ -177,7 +175,7 @@ def test_a_body_that_is_no_json_object_is_refused_in_indonesian() -> None:
     )
 
 
-def test_a_length_limit_of_a_list_counts_items_not_characters() -> None:
+def test_a_length_limit_of_a_list_counts_items_not_characters():
     assert_none(
         (
             f"{place} {validator!r}"

@@ -1,7 +1,5 @@
 """Tests install no packages. `dev/system_packages.py` lists the packages and the command that installs them."""
 
-from __future__ import annotations
-
 import re
 
 from tests.architecture.modules import TESTS, modules_of
@@ -9,14 +7,10 @@ from tests.helpers.offenders import assert_none
 
 INSTALLS = re.compile(r"apt-get|pip3? install|npm (i|ci|install)\b|playwright install")
 #: Files that test installers with fake programs, or that quote instructions for an operator.
-SUBJECTS = {
-    "dev/test_system_packages.py",
-    "architecture/test_installing.py",
-    "core/test_config.py",
-}
+SUBJECTS = {"dev/test_system_packages.py", "architecture/test_installing.py", "core/test_config.py"}
 
 
-def test_no_test_installs_anything() -> None:
+def test_no_test_installs_anything():
     assert_none(
         (
             f"{module.at(number)} {line.strip()}"

@@ -1,17 +1,14 @@
 """All texts for people in the code are plain Indonesian, with at most 20 words in a sentence."""
 
-from __future__ import annotations
-
 import ast
 import re
-from collections.abc import Iterator
 from importlib import import_module
 
 import pytest
 from marshmallow import ValidationError
 
 from app.core.errors import HTTP_ERRORS, AppError
-from tests.architecture.modules import Module, called
+from tests.architecture.modules import called
 from tests.helpers.language import faults
 from tests.helpers.offenders import assert_none
 
@@ -36,11 +33,11 @@ INDONESIAN = re.compile(
 ADVICE = "People read this text: use plain Indonesian, at most 20 words a sentence, and a full stop after an error:"
 
 
-def is_docstring(node: ast.AST) -> bool:
+def is_docstring(node):
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def literals(node: ast.AST) -> Iterator[tuple[int, str]]:
+def literals(node):
     """Yield the line and the text of each string literal except docstrings. A value in an f-string becomes "7"."""
     if isinstance(node, ast.JoinedStr):
         yield node.lineno, "".join(str(part.value) if isinstance(part, ast.Constant) else "7" for part in node.values)
@@ -53,14 +50,14 @@ def literals(node: ast.AST) -> Iterator[tuple[int, str]]:
             yield from literals(child)
 
 
-def goes_to_people(call: ast.Call, names: dict[str, object]) -> bool:
+def goes_to_people(call, names):
     """Return whether the call sends a message, or raises an error that a person reads."""
     meant = names.get(called(call))
     raises = isinstance(meant, type) and issubclass(meant, (AppError, ValidationError))
     return raises or called(call) in SENDERS
 
 
-def told(module: Module) -> Iterator[tuple[int, str]]:
+def told(module):
     """Yield the line and the text of every string that a module shows to people."""
     names = vars(import_module(f"app.{module.name.removesuffix('.py').replace('/', '.')}"))
     yield from (each for each in literals(module.tree) if module.name in MESSAGES or INDONESIAN.search(each[1]))
@@ -77,7 +74,7 @@ def told(module: Module) -> Iterator[tuple[int, str]]:
 
 
 @pytest.fixture(scope="module")
-def prose(modules: list[Module]) -> list[tuple[str, str]]:
+def prose(modules):
     """Place and text of string literals with several words. Paths, dictionary keys and SQL statements are left out."""
     statement = re.compile(r"\b(SELECT|FROM|INSERT|UPDATE|WITH|LOCK|ALTER|GRANT|redis\.call)\b|<.*>")
     speaking = (m for m in modules if not m.name.startswith(FOR_OPERATORS) and m.path.name != "__init__.py")
@@ -89,23 +86,23 @@ def prose(modules: list[Module]) -> list[tuple[str, str]]:
     ]
 
 
-def test_every_text_for_people_is_in_plain_indonesian(prose: list[tuple[str, str]]) -> None:
+def test_every_text_for_people_is_in_plain_indonesian(prose):
     assert_none((f"{place} {fault}" for place, text in prose for fault in faults(text)), ADVICE)
 
 
-def test_the_search_finds_known_texts_for_people(prose: list[tuple[str, str]]) -> None:
+def test_the_search_finds_known_texts_for_people(prose):
     heard = {text for _, text in prose}
     assert {"Nama pengguna atau kata sandi salah.", "Utas tidak ditemukan.", "Video baru: {title}"} <= heard
     assert len(heard) > 150
 
 
-def errors(base: type[AppError] = AppError) -> Iterator[type[AppError]]:
+def errors(base=AppError):
     yield base
     for each in base.__subclasses__():
         yield from errors(each)
 
 
-def test_every_default_error_message_is_in_indonesian() -> None:
+def test_every_default_error_message_is_in_indonesian():
     messages = {
         **{error.__qualname__: error.message for error in errors()},
         **{f"HTTP {status}": message for status, (_, message) in HTTP_ERRORS.items()},

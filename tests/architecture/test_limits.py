@@ -1,35 +1,29 @@
 """The table of limits matches the code. Each limit has a row and a test, and each row has a limit."""
 
-from __future__ import annotations
-
 import ast
 import re
-from collections.abc import Iterator
 
 import pytest
-from flask import Flask
-from limits import RateLimitItem, parse_many
+from limits import parse_many
 
 from app.core.errors import TooManyRequests
 from app.core.web.rate_limits import RateLimits
 from tests.architecture.limits import GENERIC, LIMITS
 from tests.architecture.modules import APP, TESTS, modules_of
 from tests.architecture.table import ACCESS
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.offenders import assert_none
 
 #: Pattern for names of constants that are limits: per period, per person, or per code.
 NAME = re.compile(r"MAX_(\w+_)?PER_(DAY|HOUR|MINUTE|USER)|MAX_TRIES")
 #: Limits whose names do not match the pattern `NAME`.
-OTHERS = {
-    "pengingat/timetable/limits.py MAX_REMINDERS",
-}
+OTHERS = {"pengingat/timetable/limits.py MAX_REMINDERS"}
 #: Constants without their own row. The table has rows for the `rate_limits.count` calls that use these constants.
 COUNTED = {"logs/service.py MAX_PER_MINUTE", "logs/service.py MAX_PER_DAY"}
 SETTING = re.compile(r"    (\w+_per_\w+): ", re.MULTILINE)
 
 
-def _within(node: ast.AST, where: str) -> Iterator[tuple[str, ast.Call]]:
+def _within(node, where):
     """Yield each call in a syntax tree, with the name of the function or constant that contains the call."""
     for child in ast.iter_child_nodes(node):
         name = where
@@ -42,20 +36,20 @@ def _within(node: ast.AST, where: str) -> Iterator[tuple[str, ast.Call]]:
         yield from _within(child, name)
 
 
-def _is_limit(call: ast.Call) -> bool:
+def _is_limit(call):
     function = call.func
     if isinstance(function, ast.Attribute):
         return ast.unparse(function) in ("rate_limits.count", "rate_limits.limit")
     return isinstance(function, ast.Name) and function.id == "limit"
 
 
-def _constants(tree: ast.Module) -> Iterator[str]:
+def _constants(tree):
     for node in tree.body:
         targets = node.targets if isinstance(node, ast.Assign) else ()
         yield from (name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name))
 
 
-def limits_in_code() -> set[str]:
+def limits_in_code():
     found = {f"config.py {name}" for name in SETTING.findall((APP.parent / "config.py").read_text("utf-8"))}
     for module in modules_of(APP):
         if module.name != "core/web/rate_limits.py":
@@ -66,7 +60,7 @@ def limits_in_code() -> set[str]:
     return found
 
 
-def test_the_limit_table_has_exactly_the_limits_in_the_code() -> None:
+def test_the_limit_table_has_exactly_the_limits_in_the_code():
     in_code = limits_in_code()
     assert_none(sorted(in_code - set(LIMITS)), "Add a row to tests/architecture/limits.py for:")
     assert_none(
@@ -75,7 +69,7 @@ def test_the_limit_table_has_exactly_the_limits_in_the_code() -> None:
     )
 
 
-def test_every_row_of_the_limit_table_names_an_existing_test() -> None:
+def test_every_row_of_the_limit_table_names_an_existing_test():
     there = {
         f"{module.name}::{node.name}"
         for module in modules_of(TESTS)
@@ -86,23 +80,15 @@ def test_every_row_of_the_limit_table_names_an_existing_test() -> None:
 
 
 @pytest.mark.parametrize("limit", [limit for limit, row in LIMITS.items() if row.test == GENERIC])
-def test_a_route_whose_rate_limit_is_exceeded_returns_429(
-    limit: str,
-    app: Flask,
-    client: Client,
-    siti: Client,
-    budi: Client,
-    monkeypatch: pytest.MonkeyPatch,
-    limited: None,
-) -> None:
+def test_a_route_whose_rate_limit_is_exceeded_returns_429(limit, app, client, siti, budi, monkeypatch, limited):
     module, _, text = limit.split(" ", 2)
     rate = ast.literal_eval(text)
     callers = {"public": client, "optional": client, "pendamping": budi}
 
-    def fill(name: str) -> None:
+    def fill(name):
         check = getattr(RateLimits, name)
 
-        def is_full(self: RateLimits, item: RateLimitItem, *key: str) -> None:
+        def is_full(self, item, *key):
             if item in parse_many(rate):
                 raise TooManyRequests(retry_after=1)
             check(self, item, *key)

@@ -3,8 +3,6 @@
 Tests wait for events for at most `PATIENCE_S` seconds. Durations are measured in `bench/`, not in tests.
 """
 
-from __future__ import annotations
-
 import ast
 
 from tests.architecture.modules import TESTS, called, modules_of
@@ -17,11 +15,11 @@ CLOCKS = {"monotonic", "perf_counter"}
 LOOK_S = 1
 
 
-def number(node: ast.expr | None) -> float:
+def number(node):
     return float(node.value) if isinstance(node, ast.Constant) and isinstance(node.value, int | float) else 0.0
 
 
-def waits_for_seconds(node: ast.AST) -> bool:
+def waits_for_seconds(node):
     """Return whether a call has a timeout of at least `LOOK_S` seconds, such as `wait_until(condition, 10)`."""
     if not isinstance(node, ast.Call) or called(node) not in WAITING:
         return False
@@ -30,7 +28,7 @@ def waits_for_seconds(node: ast.AST) -> bool:
     return any(number(limit) >= LOOK_S for limit in [*node.args[place : place + 1], *named])
 
 
-def bounds_seconds(node: ast.AST) -> bool:
+def bounds_seconds(node):
     """Return whether a comparison sets an upper limit for a duration, such as `monotonic() - started < 2`."""
     if not isinstance(node, ast.Compare) or not isinstance(node.ops[-1], ast.Lt | ast.LtE):
         return False
@@ -38,7 +36,7 @@ def bounds_seconds(node: ast.AST) -> bool:
     return bool(calls & CLOCKS) and number(node.comparators[-1]) > 0
 
 
-def test_no_test_has_a_timeout_of_a_fixed_number_of_seconds() -> None:
+def test_no_test_has_a_timeout_of_a_fixed_number_of_seconds():
     assert_none(
         (
             module.at(node.lineno)

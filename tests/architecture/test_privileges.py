@@ -1,10 +1,5 @@
 """Additional fields in a request body never give privileges."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 import sqlalchemy as sa
 
@@ -12,7 +7,6 @@ from app.core.database.session import db
 from app.forum.models import Post
 from app.identity.models import Role, RoleName, User, user_roles
 from app.pengingat.models import Pengingat
-from tests.helpers.client import Client
 from tests.helpers.factories import make_admin, make_user
 
 REGISTRATION = {
@@ -33,7 +27,7 @@ OBAT = {
 }
 
 #: Valid request bodies, one for each route where a person without privileges can store something.
-BODIES: dict[str, Any] = {
+BODIES = {
     "POST /register": REGISTRATION,
     "PUT /profile": {"nama_ktp": "Siti A."},
     "POST /forum/threads": {"category_id": 1, "title": "Halo", "content": "Isi"},
@@ -48,7 +42,7 @@ BODIES: dict[str, Any] = {
 
 
 @pytest.fixture
-def words(client: Client) -> dict[str, Any]:
+def words(client):
     """Return additional request fields that would give a privilege or another person's identity."""
     admin = make_admin()
     return {
@@ -61,7 +55,7 @@ def words(client: Client) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def privileges(without: set[int]) -> list[Any]:
+def privileges(without):
     """Return all users and all role assignments. Leave out the users in `without`, and their role assignments."""
     users = db.session.execute(
         sa.select(User.id, User.username, User.is_verified, User.password_hash, User.phone, User.created_at).order_by(
@@ -73,7 +67,7 @@ def privileges(without: set[int]) -> list[Any]:
 
 
 @pytest.mark.parametrize("route", BODIES)
-def test_privilege_fields_in_a_valid_body_give_no_privileges(client: Client, words: dict[str, Any], route: str) -> None:
+def test_privilege_fields_in_a_valid_body_give_no_privileges(client, words, route):
     siti = make_user()
     as_siti = client.as_(siti)
     thread = as_siti.post("/forum/threads", BODIES["POST /forum/threads"]).json["id"]
@@ -105,9 +99,7 @@ def test_privilege_fields_in_a_valid_body_give_no_privileges(client: Client, wor
     ],
     ids=["register by id", "register by name", "profile", "profile form", "admin route"],
 )
-def test_a_request_for_an_admin_or_superadmin_role_is_forbidden(
-    client: Client, name: str, send: Callable[[Client, Role], Any]
-) -> None:
+def test_a_request_for_an_admin_or_superadmin_role_is_forbidden(client, name, send):
     role = db.session.scalars(sa.select(Role).where(Role.name == name)).one()
     holders = sa.select(sa.func.count()).select_from(user_roles).where(user_roles.c.role_id == role.id)
     before = db.session.scalar(holders)

@@ -1,21 +1,17 @@
 """Rules of this project that ruff, mypy and import-linter cannot check."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from flask import Flask
 
 from app.core.database.session import db
 from config import ROOT
-from tests.architecture.modules import TESTS, Module, called, modules_of
+from tests.architecture.modules import TESTS, called, modules_of
 from tests.helpers.offenders import assert_none
 
 #: Modules that may commit. `is_edge` adds the modules of jobs and commands.
@@ -47,11 +43,11 @@ PUBLIC = {"_asdict", "_fields", "_replace", "_exit", "_serialize", "_deserialize
 BY_NAME = {"getattr", "hasattr", "setattr", "delattr", "attrgetter", "methodcaller"}
 
 
-def is_edge(module: Module) -> bool:
+def is_edge(module):
     return module.name in EDGES or not {"jobs.py", "jobs", "cli"}.isdisjoint(module.name.split("/"))
 
 
-def commits(module: Module, call: ast.Call) -> bool:
+def commits(module, call):
     """Return whether a call commits, or opens a transaction that commits.
 
     Such calls are allowed only in some modules.
@@ -65,7 +61,7 @@ def commits(module: Module, call: ast.Call) -> bool:
     )
 
 
-def test_only_the_allowed_modules_commit_transactions(modules: list[Module]) -> None:
+def test_only_the_allowed_modules_commit_transactions(modules):
     assert_none(
         (
             f"{module.at(call.lineno)} {ast.unparse(call.func)}()"
@@ -77,13 +73,13 @@ def test_only_the_allowed_modules_commit_transactions(modules: list[Module]) -> 
     )
 
 
-def test_the_type_any_is_used_at_most_150_times(modules: list[Module]) -> None:
+def test_the_type_any_is_used_at_most_150_times(modules):
     """Only values from libraries without types should need `Any`, so the number of uses is limited."""
     named = [node for each in modules for node in each.nodes if isinstance(node, ast.Name) and node.id == "Any"]
     assert len(named) <= 150, "use a type, or `object`, instead of `Any`"
 
 
-def private_names(module: Module) -> Iterator[tuple[int, str]]:
+def private_names(module):
     """Yield line and name of private attributes that ruff's rule SLF001 does not find.
 
     The attributes are inherited, imported, or named in a string.
@@ -103,7 +99,7 @@ def private_names(module: Module) -> Iterator[tuple[int, str]]:
                 yield from ((node.lineno, str(arg.value)) for arg in args if isinstance(arg, ast.Constant))
 
 
-def test_no_private_names_of_libraries_are_used(modules: list[Module]) -> None:
+def test_no_private_names_of_libraries_are_used(modules):
     assert_none(
         (
             f"{module.at(line)} {name}"
@@ -115,7 +111,7 @@ def test_no_private_names_of_libraries_are_used(modules: list[Module]) -> None:
     )
 
 
-def test_a_package_has_an_empty_init(modules: list[Module]) -> None:
+def test_a_package_has_an_empty_init(modules):
     """Packages named `service` are excluded, because their `__init__.py` exports names of their modules."""
     assert_none(
         (
@@ -129,7 +125,7 @@ def test_a_package_has_an_empty_init(modules: list[Module]) -> None:
     )
 
 
-def imports(module: Module) -> Iterator[tuple[int, str]]:
+def imports(module):
     for node in module.nodes:
         match node:
             case ast.Import(names=names):
@@ -138,7 +134,7 @@ def imports(module: Module) -> Iterator[tuple[int, str]]:
                 yield from ((node.lineno, f"{source}.{each.name}") for each in names)
 
 
-def test_no_test_imports_another_test() -> None:
+def test_no_test_imports_another_test():
     """Import-linter cannot check this rule. Its wildcards replace whole names, so it has no pattern like `test_*`."""
     assert_none(
         (
@@ -151,7 +147,7 @@ def test_no_test_imports_another_test() -> None:
     )
 
 
-def test_migrations_are_numbered_with_one_head(real_app: Flask) -> None:
+def test_migrations_are_numbered_with_one_head(real_app):
     scripts = ScriptDirectory(str(ROOT / "migrations"))
     assert len(scripts.get_heads()) == 1
     revisions = [script.revision for script in scripts.walk_revisions()]
@@ -161,14 +157,14 @@ def test_migrations_are_numbered_with_one_head(real_app: Flask) -> None:
     assert names == set(revisions)
 
 
-def test_the_models_match_the_migrations(real_app: Flask) -> None:
+def test_the_models_match_the_migrations(real_app):
     with real_app.app_context(), db.engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, db.metadata) == []
 
 
 @pytest.mark.slow
-def test_creating_the_application_opens_no_connection() -> None:
+def test_creating_the_application_opens_no_connection():
     program = (
         "import socket\n"
         "def refuse(*_): raise SystemExit('connected')\n"

@@ -1,17 +1,12 @@
 """`app/wiring.py` lists all scheduled jobs and all hooks. No module registers itself when it is imported."""
 
-from __future__ import annotations
-
 import ast
-from collections.abc import Iterator
 
 import pytest
-from flask import Flask
 
 from app import wiring
-from app.core.jobs import schedule
 from app.identity import jobs as identity
-from tests.architecture.modules import APP, Module
+from tests.architecture.modules import APP
 from tests.helpers.offenders import assert_none
 
 #: Decorators of this project that mark or wrap a function but do not add the function to a list.
@@ -33,7 +28,7 @@ MARKS = {
 }
 
 
-def self_registrations(tree: ast.Module) -> list[tuple[int, str]]:
+def self_registrations(tree):
     """Return the line and text of each statement that changes another module or calls a function during an import.
 
     A module may use its own names, blueprint, command group and enumerations.
@@ -48,7 +43,7 @@ def self_registrations(tree: ast.Module) -> list[tuple[int, str]]:
     return [(effect.lineno, ast.unparse(effect).splitlines()[0]) for effect in effects]
 
 
-def _effects(node: ast.stmt, imported: dict[str, str]) -> Iterator[ast.stmt | ast.expr]:
+def _effects(node, imported):
     match node:
         case ast.Expr(value=ast.Call()):
             yield node
@@ -69,7 +64,7 @@ def _effects(node: ast.stmt, imported: dict[str, str]) -> Iterator[ast.stmt | as
             return
 
 
-def _root(node: ast.AST) -> str:
+def _root(node):
     """Return the first name of an expression, for example `lanes` for `lanes.senders[Channel.PUSH]`."""
     while not isinstance(node, ast.Name):
         match node:
@@ -80,7 +75,7 @@ def _root(node: ast.AST) -> str:
     return node.id
 
 
-def test_no_module_registers_itself_on_import(modules: list[Module]) -> None:
+def test_no_module_registers_itself_on_import(modules):
     assert_none(
         (f"{module.at(line)} {effect}" for module in modules for line, effect in self_registrations(module.tree)),
         "An import must change nothing in other modules. Add the job or hook to app/wiring.py:",
@@ -98,11 +93,11 @@ def test_no_module_registers_itself_on_import(modules: list[Module]) -> None:
         "from app.core import health\nif True:\n    health.checks['x'] = print",
     ],
 )
-def test_the_check_finds_each_kind_of_self_registration(line: str) -> None:
+def test_the_check_finds_each_kind_of_self_registration(line):
     assert self_registrations(ast.parse(line))
 
 
-def test_every_job_is_listed_in_the_wiring_or_called(modules: list[Module]) -> None:
+def test_every_job_is_listed_in_the_wiring_or_called(modules):
     used = {
         node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", getattr(node, "name", ""))
         for module in modules
@@ -121,12 +116,12 @@ def test_every_job_is_listed_in_the_wiring_or_called(modules: list[Module]) -> N
     )
 
 
-def test_the_application_has_the_jobs_and_routing_of_the_wiring(real_app: Flask) -> None:
-    clock: schedule.Scheduler = real_app.extensions["schedule"]
+def test_the_application_has_the_jobs_and_routing_of_the_wiring(real_app):
+    clock = real_app.extensions["schedule"]
     assert (clock.ticks, clock.periodic) == (wiring.TICKS, wiring.PERIODIC)
     assert real_app.extensions["routing"] is wiring.ROUTING
     assert identity.delete_expired_sessions in {periodic.job for periodic in wiring.PERIODIC}
 
 
-def test_the_module_of_create_app_has_at_most_60_lines() -> None:
+def test_the_module_of_create_app_has_at_most_60_lines():
     assert len((APP / "__init__.py").read_text(encoding="utf-8").splitlines()) <= 60

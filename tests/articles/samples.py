@@ -1,14 +1,9 @@
 """Sample articles for tests: a new one, two to save, and the first one of the simulated ministry site."""
 
-from __future__ import annotations
-
-from dev.simulators import Server
-
 NEW = {"title": "Gizi Anak", "url": "https://contoh.id/gizi?utm_source=x#a", "content": "<p>Isi</p>"}
 ONE = {"url": "https://contoh.id/satu", "title": "Satu"}
 TWO = {"url": "https://contoh.id/dua", "title": "Dua"}
 
 
-def first(sim: Server) -> str:
-    address: str = sim.ministry.address(sim.ministry.articles[0])
-    return address
+def first(sim):
+    return sim.ministry.address(sim.ministry.articles[0])

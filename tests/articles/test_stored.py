@@ -1,14 +1,10 @@
 """Stored articles: reads, and changes by administrators."""
 
-from __future__ import annotations
-
 from tests.articles.samples import NEW
-from tests.helpers.client import Client
 from tests.helpers.factories import make_article
-from tests.helpers.statements import Statements
 
 
-def test_reads_need_at_most_one_statement_besides_the_session(siti: Client, statements: Statements) -> None:
+def test_reads_need_at_most_one_statement_besides_the_session(siti, statements):
     articles = [make_article() for _ in range(10)]
     for path in ("/articles/all", "/articles/search?title=artikel", f"/articles/{articles[0].id}", "/articles/saved"):
         siti.get(path)
@@ -16,7 +12,7 @@ def test_reads_need_at_most_one_statement_besides_the_session(siti: Client, stat
             assert siti.get(path).status_code == 200
 
 
-def test_html_content_is_sanitised_when_it_is_stored(admin: Client) -> None:
+def test_html_content_is_sanitised_when_it_is_stored(admin):
     hostile = (
         '<p onclick="x()">a<script>alert(1)</script><a href="javascript:x">b</a><img src=x onerror=y></p><iframe src=z>'
     )

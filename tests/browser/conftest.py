@@ -1,12 +1,9 @@
 """Fixtures with Chromium, and with the service of `make run`. An error on a page fails the test."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import re
 import shutil
-from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -14,7 +11,7 @@ from threading import Thread
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from config import ROOT
 from dev.stack.waiting import PATIENCE_S
@@ -32,19 +29,19 @@ AXE = Path(__file__).with_name("axe")
 
 
 @pytest.fixture(scope="session")
-def axe() -> str:
+def axe():
     code = gzip.decompress((AXE / "axe.min.js.gz").read_bytes())
     assert (AXE / "SHA256SUMS").read_text().split()[0] == hashlib.sha256(code).hexdigest()
     return code.decode()
 
 
 @pytest.fixture(scope="session")
-def chromium() -> str:
+def chromium():
     return str(require("chromium"))
 
 
 @pytest.fixture(scope="session")
-def front_end(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def front_end(tmp_path_factory):
     """Serve a page with the client code of `docs/client.md` from another origin, and yield that origin."""
     folder = tmp_path_factory.mktemp("front_end")
     shutil.copytree(Path(__file__).with_name("front_end"), folder, dirs_exist_ok=True)
@@ -58,13 +55,13 @@ def front_end(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def service(chromium: str, front_end: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
+def service(chromium, front_end, tmp_path_factory):
     with Launcher(copy_checkout(tmp_path_factory.mktemp("browser") / "checkout"), CORS_ORIGINS=front_end) as launcher:
         yield launcher
 
 
 @pytest.fixture(scope="session")
-def browser(chromium: str) -> Iterator[Browser]:
+def browser(chromium):
     with sync_playwright() as playwright:
         flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
                  "--disable-component-update", "--disable-sync"]  # fmt: skip
@@ -74,7 +71,7 @@ def browser(chromium: str) -> Iterator[Browser]:
 
 
 @pytest.fixture
-def page(browser: Browser, service: Launcher, tmp_path: Path) -> Iterator[Page]:
+def page(browser, service, tmp_path):
     """Open a page in a new browser context.
 
     A console error, an exception or a request to another host fails the test.
@@ -82,7 +79,7 @@ def page(browser: Browser, service: Launcher, tmp_path: Path) -> Iterator[Page]:
     context = browser.new_context(base_url=service.url)
     context.set_default_timeout(PATIENCE_S * 1000)
     page = context.new_page()
-    problems: list[str] = []
+    problems = []
     page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on("request", lambda request: problems.append(request.url) if _is_elsewhere(request.url) else None)
@@ -91,6 +88,6 @@ def page(browser: Browser, service: Launcher, tmp_path: Path) -> Iterator[Page]:
     assert problems == []
 
 
-def _is_elsewhere(url: str) -> bool:
+def _is_elsewhere(url):
     parts = urlsplit(url)
     return parts.scheme not in ("data", "blob") and parts.hostname not in ("127.0.0.1", "localhost")

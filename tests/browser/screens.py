@@ -1,5 +1,3 @@
 """Screen sizes of a phone and a desktop computer, in pixels."""
 
-from __future__ import annotations
-
 PHONE, DESKTOP = {"width": 360, "height": 740}, {"width": 1280, "height": 900}

@@ -1,9 +1,6 @@
 """Accessibility of the developers' pages, on a phone, on a desktop computer and in dark mode."""
 
-from __future__ import annotations
-
 import pytest
-from playwright.sync_api import Page
 
 from tests.browser.screens import DESKTOP, PHONE
 
@@ -15,9 +12,7 @@ PAGES = ("/", "/dev/outbox", "/dev/push", "/dev/today", "/dev/reset-password?cod
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
 @pytest.mark.parametrize("path", PAGES)
-def test_pages_have_no_accessibility_violation_and_no_horizontal_scroll(
-    page: Page, axe: str, path: str, size: dict, scheme: str
-) -> None:
+def test_pages_have_no_accessibility_violation_and_no_horizontal_scroll(page, axe, path, size, scheme):
     page.set_viewport_size(size)
     page.emulate_media(color_scheme=scheme)
     page.goto(path)
@@ -27,20 +22,20 @@ def test_pages_have_no_accessibility_violation_and_no_horizontal_scroll(
     assert violations(page, axe) == []
 
 
-def violations(page: Page, axe: str) -> list[tuple[str, str]]:
+def violations(page, axe):
     page.evaluate(axe)
     found = page.evaluate("axe.run().then((result) => result.violations)")
     return [(each["id"], each["nodes"][0]["html"]) for each in found]
 
 
-def test_the_outbox_is_less_than_eight_phone_screens_high(page: Page) -> None:
+def test_the_outbox_is_less_than_eight_phone_screens_high(page):
     page.set_viewport_size(PHONE)
     page.goto("/dev/outbox")
     assert page.locator(".entry").count() > 20
     assert page.evaluate("document.documentElement.scrollHeight") < 8 * PHONE["height"]
 
 
-def test_an_open_section_stays_open_after_the_page_refreshes(page: Page) -> None:
+def test_an_open_section_stays_open_after_the_page_refreshes(page):
     page.goto("/dev/outbox")
     page.locator("#later summary").click()
     asked = page.request.get("/api/send-verification-code", params={"phone": "081234567890"})

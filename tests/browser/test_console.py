@@ -1,24 +1,19 @@
 """The administrators' console: daily work, keyboard, phone, dark mode, and the end of the session."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pyotp
 import pytest
 import requests
-from playwright.sync_api import Browser, Locator, Page, Route, expect
+from playwright.sync_api import expect
 
 from dev.stack.waiting import PATIENCE_S
 from tests.browser.screens import DESKTOP, PHONE
 from tests.core.media.samples import plain
-from tests.e2e.launcher import Launcher
 
 pytestmark = pytest.mark.browser
 
@@ -30,12 +25,12 @@ STORED = "console.refresh_token"
 
 
 @pytest.fixture
-def console(browser: Browser, service: Launcher, tmp_path: Path) -> Iterator[Page]:
+def console(browser, service, tmp_path):
     """Open the console in a new browser context. A script error or a request to another host fails the test."""
     context = browser.new_context(base_url=service.url, locale="id-ID")
     context.set_default_timeout(PATIENCE_S * 1000)
     page = context.new_page()
-    problems: list[str] = []
+    problems = []
     # Chromium prints an error for each request that the service refuses. The page shows these refusals itself.
     refused = "Failed to load resource"
     page.on(
@@ -52,49 +47,49 @@ def console(browser: Browser, service: Launcher, tmp_path: Path) -> Iterator[Pag
 
 
 @cache
-def _logged_in(url: str, username: str) -> str:
+def _logged_in(url, username):
     """Log in only once for each person, because an IP address may log in at most sixty times a minute."""
     answer = requests.post(f"{url}/api/login", json={"username": username, "password": PASSWORD}, timeout=PATIENCE_S)
     assert answer.ok, answer.text
     return str(answer.json()["access_token"])
 
 
-def token(page: Page, username: str) -> dict[str, str]:
+def token(page, username):
     url = urlsplit(page.url)
     return {"Authorization": f"Bearer {_logged_in(f'{url.scheme}://{url.netloc}', username)}"}
 
 
-def log_in(page: Page, username: str = "admin", password: str = PASSWORD) -> None:
+def log_in(page, username="admin", password=PASSWORD):
     page.get_by_label("Nama pengguna").fill(username)
     page.get_by_label("Kata sandi").fill(password)
     page.get_by_role("button", name="Masuk").click()
 
 
-def tab(page: Page, name: str) -> Locator:
+def tab(page, name):
     return page.get_by_role("navigation", name="Bagian").get_by_role("link", name=name, exact=True)
 
 
-def open_tab(page: Page, name: str) -> None:
+def open_tab(page, name):
     tab(page, name).click()
     expect(page.get_by_role("heading", name=name, level=2)).to_be_visible()
     expect(page.get_by_text("Memuat…")).to_have_count(0)
 
 
-def look_for(page: Page, text: str) -> Locator:
+def look_for(page, text):
     open_tab(page, "Pengguna")
     page.get_by_label("Nama, nama pengguna").fill(text)
     page.get_by_role("button", name="Cari").click()
     return page.get_by_role("article").first
 
 
-def register(page: Page, username: str) -> dict[str, str]:
+def register(page, username):
     body = {"username": username, "password": PASSWORD, "nama_ktp": username.title(), "nama_samaran": username}
     answer = page.request.post("/api/register", data={**body, "nomor_hp": f"0813{abs(hash(username)) % 10**8:08}"})
     assert answer.ok, answer.text()
     return {"Authorization": f"Bearer {answer.json()['access_token']}"}
 
 
-def report(page: Page, title: str, **reason: Any) -> int:
+def report(page, title, **reason):
     """Create a thread of Siti, report it as Budi, and return its id."""
     siti, budi = token(page, "siti"), token(page, "budi")
     (category, *_) = page.request.get("/api/forum/categories").json()
@@ -107,11 +102,11 @@ def report(page: Page, title: str, **reason: Any) -> int:
     return int(thread["id"])
 
 
-def case_of(page: Page, title: str) -> Locator:
+def case_of(page, title):
     return page.get_by_role("article").filter(has_text=title)
 
 
-def press_until(page: Page, wanted: Locator, key: str = "Tab") -> None:
+def press_until(page, wanted, key="Tab"):
     for _ in range(200):
         if wanted.evaluate("(node) => node === document.activeElement"):
             return
@@ -122,7 +117,7 @@ def press_until(page: Page, wanted: Locator, key: str = "Tab") -> None:
 # --- a working day of an administrator ------------------------------------------------------------------------------
 
 
-def test_the_first_tab_shows_todays_reminders_and_the_count_of_patients(console: Page) -> None:
+def test_the_first_tab_shows_todays_reminders_and_the_count_of_patients(console):
     log_in(console)
     expect(console.get_by_text(re.compile(r"Hari ini \d+ pengingat terkirim, \d+ gagal\."))).to_be_visible()
     expect(console.get_by_text(re.compile(r"Ada \d+ pasien terdaftar\."))).to_be_visible()
@@ -132,7 +127,7 @@ def test_the_first_tab_shows_todays_reminders_and_the_count_of_patients(console:
 
 @pytest.mark.parametrize(("title", "report_name"), [("Pengguna", "users"), ("Domisili", "domicile")])
 @pytest.mark.parametrize("format_", ["XLSX", "PDF", "CSV"])
-def test_a_report_is_downloaded(console: Page, title: str, report_name: str, format_: str) -> None:
+def test_a_report_is_downloaded(console, title, report_name, format_):
     log_in(console)
     open_tab(console, "Laporan")
     with console.expect_download() as download:
@@ -145,7 +140,7 @@ def test_a_report_is_downloaded(console: Page, title: str, report_name: str, for
     expect(console.get_by_text(said).first).to_be_visible()
 
 
-def test_a_person_is_verified_and_the_log_shows_it(console: Page) -> None:
+def test_a_person_is_verified_and_the_log_shows_it(console):
     register(console, "tuti.baru")
     log_in(console)
     open_tab(console, "Hari ini")
@@ -159,7 +154,7 @@ def test_a_person_is_verified_and_the_log_shows_it(console: Page) -> None:
     expect(console.get_by_text("admin memverifikasi tuti.baru.").first).to_be_visible()
 
 
-def test_an_account_that_cannot_log_in_is_explained(console: Page) -> None:
+def test_an_account_that_cannot_log_in_is_explained(console):
     log_in(console)
     siti = look_for(console, "siti")
     siti.get_by_role("button", name="Tidak bisa masuk?").click()
@@ -167,7 +162,7 @@ def test_an_account_that_cannot_log_in_is_explained(console: Page) -> None:
     expect(siti).to_contain_text("Lupa kata sandi")
 
 
-def test_sessions_are_ended(console: Page) -> None:
+def test_sessions_are_ended(console):
     own = register(console, "wulan.hilang")
     log_in(console)
     wulan = look_for(console, "wulan.hilang")
@@ -181,10 +176,10 @@ def test_sessions_are_ended(console: Page) -> None:
     expect(console.get_by_text("admin mengakhiri semua sesi wulan.hilang, karena: Ponselnya hilang.")).to_be_visible()
 
 
-def test_a_phone_number_is_removed_from_an_account(console: Page) -> None:
-    sent: list[tuple[str, Any]] = []
+def test_a_phone_number_is_removed_from_an_account(console):
+    sent = []
 
-    def freed(route: Route) -> None:
+    def freed(route):
         sent.append((route.request.method, route.request.post_data_json))
         route.fulfill(json={"nomor_hp": None})
 
@@ -199,7 +194,7 @@ def test_a_phone_number_is_removed_from_an_account(console: Page) -> None:
     assert sent == [("DELETE", {"reason": "Dipakai orang lain."})]
 
 
-def test_an_urgent_case_shows_instructions_and_is_decided(console: Page) -> None:
+def test_an_urgent_case_shows_instructions_and_is_decided(console):
     thread = report(console, "Tidak kuat lagi", reason="self_harm")
     log_in(console)
     expect(console.get_by_text("Ada yang mendesak")).to_be_visible()
@@ -225,7 +220,7 @@ def test_an_urgent_case_shows_instructions_and_is_decided(console: Page) -> None
     expect(case.get_by_role("button", name="Putuskan")).to_be_visible()
 
 
-def test_the_audit_log_is_shown_in_sentences_and_can_be_filtered(console: Page) -> None:
+def test_the_audit_log_is_shown_in_sentences_and_can_be_filtered(console):
     log_in(console)
     open_tab(console, "Catatan")
     console.get_by_label("Kejadian").select_option("NIK dilihat")
@@ -235,7 +230,7 @@ def test_the_audit_log_is_shown_in_sentences_and_can_be_filtered(console: Page) 
 
 
 @pytest.mark.parametrize("name", TABS)
-def test_no_technical_terms_are_shown(console: Page, name: str) -> None:
+def test_no_technical_terms_are_shown(console, name):
     log_in(console)
     open_tab(console, name)
     expect(console.locator("section > *").first).to_be_visible()
@@ -246,7 +241,7 @@ def test_no_technical_terms_are_shown(console: Page, name: str) -> None:
 # --- the list of people ---------------------------------------------------------------------------------------------
 
 
-def test_roles_are_changed(console: Page) -> None:
+def test_roles_are_changed(console):
     register(console, "yani.peran")
     log_in(console)
     yani = look_for(console, "yani.peran")
@@ -259,7 +254,7 @@ def test_roles_are_changed(console: Page) -> None:
     expect(console.get_by_text("admin memberi peran pendamping kepada yani.peran.").first).to_be_visible()
 
 
-def test_a_superadmin_removes_the_second_factor_of_another(console: Page) -> None:
+def test_a_superadmin_removes_the_second_factor_of_another(console):
     boss = token(console, "superadmin")
     form = {"email": "lupa@contoh.id", "username": "lupa.kode", "password": PASSWORD, "nama_ktp": "Lupa Kode"}
     assert console.request.post("/api/admins", multipart=form, headers=boss).ok
@@ -281,29 +276,29 @@ def test_a_superadmin_removes_the_second_factor_of_another(console: Page) -> Non
     assert console.request.post("/api/login", data=login).ok
 
 
-def test_an_administrator_sees_no_button_to_remove_a_second_factor(console: Page) -> None:
+def test_an_administrator_sees_no_button_to_remove_a_second_factor(console):
     log_in(console)
     console.get_by_role("heading", name="Hari ini", level=2).wait_for()
     expect(look_for(console, "superadmin").get_by_role("button", name="Matikan verifikasi")).to_have_count(0)
 
 
-def test_deliveries_of_a_person_are_shown(console: Page) -> None:
+def test_deliveries_of_a_person_are_shown(console):
     log_in(console)
     siti = look_for(console, "siti")
     siti.get_by_role("button", name="Yang dikirim").click()
     expect(siti.get_by_text("Pesan: ").first).to_be_visible()
 
 
-def test_older_deliveries_are_loaded_below_the_latest(console: Page) -> None:
+def test_older_deliveries_are_loaded_below_the_latest(console):
     part = {
         "channel": "message",
         "status": "failed",
         "at": "2026-03-02T00:00:00Z",
         "reason": "Anda mematikan cara kirim ini.",
     }
-    asked: list[str] = []
+    asked = []
 
-    def rows(route: Route) -> None:
+    def rows(route):
         asked.append(route.request.url.partition("?")[2])
         kind, first = ("reminder", 1) if len(asked) == 1 else ("stock", 21)
         rows = [
@@ -327,7 +322,7 @@ def test_older_deliveries_are_loaded_below_the_latest(console: Page) -> None:
 # --- moderation -----------------------------------------------------------------------------------------------------
 
 
-def test_a_case_can_be_decided_with_the_keyboard_only(console: Page) -> None:
+def test_a_case_can_be_decided_with_the_keyboard_only(console):
     siti, budi = token(console, "siti"), token(console, "budi")
     thread = report(console, "Obat ajaib dari konsol")
     console.keyboard.type("admin")
@@ -358,7 +353,7 @@ def test_a_case_can_be_decided_with_the_keyboard_only(console: Page) -> None:
     expect(case).to_contain_text("Banding penulis: Teh biasa.")
 
 
-def test_typed_text_about_a_case_stays_when_another_case_is_decided(console: Page) -> None:
+def test_typed_text_about_a_case_stays_when_another_case_is_decided(console):
     for title in ("Jamu sakti pertama", "Jamu sakti kedua"):
         report(console, title)
     log_in(console)
@@ -377,15 +372,15 @@ def test_typed_text_about_a_case_stays_when_another_case_is_decided(console: Pag
     expect(first).to_have_count(0)
 
 
-def test_a_decided_case_does_not_make_the_next_page_skip_a_case(console: Page) -> None:
-    def row(n: int) -> dict[str, Any]:
+def test_a_decided_case_does_not_make_the_next_page_skip_a_case(console):
+    def row(n):
         return {"id": n, "thread_id": n, "reply_id": None, "title": f"Kasus {n}.", "content": "Isi", "image": None,
                 "author_name": "Melati", "state": "open", "urgent": False, "reports": [], "appeal": None,
                 "reason": None, "created_at": "2026-03-02T00:00:00Z"}  # fmt: skip
 
     left = [row(n) for n in range(1, 26)]
 
-    def cases(route: Route) -> None:
+    def cases(route):
         query = parse_qs(urlsplit(route.request.url).query)
         if route.request.method == "PUT":
             done = left.pop(0)
@@ -414,7 +409,7 @@ def test_a_decided_case_does_not_make_the_next_page_skip_a_case(console: Page) -
     expect(console.get_by_text("Itu semuanya.")).to_be_visible()
 
 
-def test_the_picture_of_a_hidden_post_is_shown_to_the_moderator(console: Page) -> None:
+def test_the_picture_of_a_hidden_post_is_shown_to_the_moderator(console):
     siti, budi, admin = (token(console, username) for username in ("siti", "budi", "admin"))
     (category, *_) = console.request.get("/api/forum/categories").json()
     written = {"title": "Obat bergambar", "content": "Lihat ini!", "category_id": str(category["id"])}
@@ -434,20 +429,20 @@ def test_the_picture_of_a_hidden_post_is_shown_to_the_moderator(console: Page) -
     shown = card.get_by_role("img", name="Gambar pada utas “Obat bergambar”")
     expect(shown).to_be_visible()
     assert shown.evaluate("(image) => [image.naturalWidth, image.naturalHeight]") == [1600, 900]
-    assert shown.bounding_box()["width"] < card.bounding_box()["width"]  # type: ignore[index]
+    assert shown.bounding_box()["width"] < card.bounding_box()["width"]
 
 
 # --- the state of the service ---------------------------------------------------------------------------------------
 
 
-def test_the_service_tab_shows_queues_and_sent_messages(console: Page) -> None:
+def test_the_service_tab_shows_queues_and_sent_messages(console):
     log_in(console)
     open_tab(console, "Layanan")
     expect(console.get_by_role("heading", name="Pengingat dan pesan penting")).to_be_visible()
     expect(console.get_by_text(re.compile(r"\d+ terkirim, \d+ gagal"))).to_be_visible()
 
 
-def test_problems_are_shown_in_plain_indonesian(console: Page) -> None:
+def test_problems_are_shown_in_plain_indonesian(console):
     condition = console.request.get("/api/admins/operasi", headers=token(console, "admin")).json()
     problems = [
         "no worker serves the queue urgent",
@@ -465,7 +460,7 @@ def test_problems_are_shown_in_plain_indonesian(console: Page) -> None:
     expect(console.get_by_text("Tidak ada pesan yang terkirim. Kata penyedia: token expired.")).to_be_visible()
 
 
-def test_the_service_tab_refreshes_again_after_a_failed_refresh(console: Page) -> None:
+def test_the_service_tab_refreshes_again_after_a_failed_refresh(console):
     log_in(console)
     open_tab(console, "Layanan")
     shown = console.get_by_role("heading", name="Pengingat dan pesan penting")
@@ -477,7 +472,7 @@ def test_the_service_tab_refreshes_again_after_a_failed_refresh(console: Page) -
     expect(shown).to_be_visible(timeout=PATIENCE_S * 1000)
 
 
-def test_a_refresh_that_times_out_is_shown_as_failed(console: Page) -> None:
+def test_a_refresh_that_times_out_is_shown_as_failed(console):
     log_in(console)
     open_tab(console, "Layanan")
     expect(console.get_by_text("Dibaca ")).to_be_visible()
@@ -495,7 +490,7 @@ NO_ANSWER = """() => {
 }"""
 
 
-def test_broadcasts_are_paused_and_resumed(console: Page) -> None:
+def test_broadcasts_are_paused_and_resumed(console):
     log_in(console)
     open_tab(console, "Layanan")
     console.get_by_role("button", name="Jeda siaran").click()
@@ -510,7 +505,7 @@ def test_broadcasts_are_paused_and_resumed(console: Page) -> None:
 # --- the session ----------------------------------------------------------------------------------------------------
 
 
-def test_a_refused_login_shows_the_reason(console: Page) -> None:
+def test_a_refused_login_shows_the_reason(console):
     log_in(console, password="salah-sekali")
     expect(console.get_by_role("status")).to_have_text("Nama pengguna atau kata sandi salah.")
     log_in(console, "siti")
@@ -519,17 +514,17 @@ def test_a_refused_login_shows_the_reason(console: Page) -> None:
     assert stored(console) == {}
 
 
-def set_up(page: Page, own: dict[str, str]) -> list[str]:
+def set_up(page, own):
     setup = page.request.post("/api/profile/otp", data={"password": PASSWORD}, headers=own).json()
     (secret,) = parse_qs(urlsplit(setup["uri"]).query)["secret"]
     assert page.request.put("/api/profile/otp", data={"otp": pyotp.TOTP(secret).now()}, headers=own).ok
     return list(setup["recovery_codes"])
 
 
-def test_a_login_with_a_second_factor_and_new_recovery_codes(console: Page) -> None:
+def test_a_login_with_a_second_factor_and_new_recovery_codes(console):
     own = token(console, "superadmin")
     codes = set_up(console, own)
-    new: list[str] = []
+    new = []
     try:
         log_in(console, "superadmin")
         expect(console.get_by_label("Kode verifikasi")).to_be_focused()
@@ -549,12 +544,12 @@ def test_a_login_with_a_second_factor_and_new_recovery_codes(console: Page) -> N
         assert console.request.delete("/api/profile/otp", data=gone, headers=own).ok
 
 
-def stored(page: Page) -> dict[str, str]:
+def stored(page):
     assert page.evaluate("[localStorage.length, document.cookie]") == [0, ""]
     return dict(page.evaluate("({ ...sessionStorage })"))
 
 
-def test_a_reload_keeps_the_session_and_the_tab(console: Page) -> None:
+def test_a_reload_keeps_the_session_and_the_tab(console):
     with console.expect_response("**/api/login") as answered:
         log_in(console)
     expect(console.get_by_role("heading", name="Hari ini", level=2)).to_be_visible()
@@ -566,7 +561,7 @@ def test_a_reload_keeps_the_session_and_the_tab(console: Page) -> None:
     assert list(stored(console)) == [STORED]
 
 
-def test_a_refused_session_is_dropped(console: Page) -> None:
+def test_a_refused_session_is_dropped(console):
     log_in(console)
     expect(console.get_by_role("heading", name="Hari ini", level=2)).to_be_visible()
     console.evaluate(f"sessionStorage.setItem('{STORED}', 'x')")
@@ -576,7 +571,7 @@ def test_a_refused_session_is_dropped(console: Page) -> None:
     assert stored(console) == {}
 
 
-def test_a_reload_without_a_network_keeps_the_session(console: Page) -> None:
+def test_a_reload_without_a_network_keeps_the_session(console):
     log_in(console)
     expect(console.get_by_role("heading", name="Hari ini", level=2)).to_be_visible()
     console.route("**/api/refresh", lambda route: route.abort())
@@ -587,7 +582,7 @@ def test_a_reload_without_a_network_keeps_the_session(console: Page) -> None:
     expect(console.get_by_role("heading", name="Hari ini", level=2)).to_be_visible()
 
 
-def test_the_session_ends_after_thirty_idle_minutes(console: Page) -> None:
+def test_the_session_ends_after_thirty_idle_minutes(console):
     console.clock.install()
     console.reload()
     log_in(console)
@@ -606,7 +601,7 @@ def test_the_session_ends_after_thirty_idle_minutes(console: Page) -> None:
     assert console.request.get("/api/profile", headers=used).status == 401
 
 
-def test_logging_out_ends_the_session_at_the_service(console: Page) -> None:
+def test_logging_out_ends_the_session_at_the_service(console):
     log_in(console)
     with console.expect_request("**/api/admins/overview/hari-ini") as asked:
         open_tab(console, "Hari ini")
@@ -618,8 +613,8 @@ def test_logging_out_ends_the_session_at_the_service(console: Page) -> None:
     assert stored(console) == {}
 
 
-def test_concurrent_requests_refresh_an_expired_token_once(console: Page) -> None:
-    refreshed: list[str] = []
+def test_concurrent_requests_refresh_an_expired_token_once(console):
+    refreshed = []
     console.on("request", lambda request: refreshed.append(request.url) if request.url.endswith("/refresh") else None)
     log_in(console)
     expect(console.get_by_role("heading", name="Hari ini", level=2)).to_be_visible()
@@ -629,7 +624,7 @@ def test_concurrent_requests_refresh_an_expired_token_once(console: Page) -> Non
         console.get_by_role("button", name="Cari").click()
     old = asked.value.headers["authorization"]
 
-    def is_over(route: Route) -> None:
+    def is_over(route):
         if route.request.headers.get("authorization") == old:
             ended = {"error": "session_ended", "message": "Sesi telah berakhir.", "request_id": "x"}
             return route.fulfill(status=401, json=ended)
@@ -644,7 +639,7 @@ def test_concurrent_requests_refresh_an_expired_token_once(console: Page) -> Non
     assert len(refreshed) == 1
 
 
-def test_headers_prevent_framing_and_reading_by_another_origin(console: Page, service: Launcher) -> None:
+def test_headers_prevent_framing_and_reading_by_another_origin(console, service):
     elsewhere = service.url.replace("127.0.0.1", "localhost")
     assert elsewhere != service.url
     answer = console.request.get("/console")
@@ -661,11 +656,11 @@ def test_headers_prevent_framing_and_reading_by_another_origin(console: Page, se
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
-def test_no_page_has_an_accessibility_violation(console: Page, axe: str, size: dict, scheme: str) -> None:
+def test_no_page_has_an_accessibility_violation(console, axe, size, scheme):
     console.set_viewport_size(size)
-    console.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    console.emulate_media(color_scheme=scheme)
 
-    def check(name: str) -> None:
+    def check(name):
         # Playwright injects the accessibility checker axe, because the page's policy forbids foreign scripts.
         assert console.evaluate("document.documentElement.scrollWidth") == size["width"], name
         console.evaluate(axe)
@@ -684,7 +679,7 @@ def test_no_page_has_an_accessibility_violation(console: Page, axe: str, size: d
         check(action)
 
 
-def test_every_tab_opens_by_keyboard(console: Page) -> None:
+def test_every_tab_opens_by_keyboard(console):
     log_in(console)
     expect(console.get_by_role("heading", name="Hari ini", level=2)).to_be_visible()
     for name in TABS[1:]:

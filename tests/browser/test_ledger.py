@@ -1,15 +1,10 @@
 """A front end of another origin creates a reminder, answers the reminder by a link, and shows it in the history."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
-
-from tests.e2e.launcher import Launcher
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 
@@ -17,11 +12,11 @@ TITLE = "Fisioterapi bahu kiri"
 
 
 class Client:
-    def __init__(self, page: Page, front_end: str, service: Launcher) -> None:
+    def __init__(self, page, front_end, service):
         page.goto(f"{front_end}/")
         self.page, self.api = page, f"{service.url}/api"
 
-    def call(self, method: str, path: str, body: dict[str, Any] | None = None, *, status: int = 200) -> Any:
+    def call(self, method, path, body=None, *, status=200):
         call = "([api, method, path, body]) => call(api, method, path, body)"
         got = self.page.evaluate(call, [self.api, method, path, body])
         assert got["status"] == status, got
@@ -29,13 +24,13 @@ class Client:
 
 
 @pytest.fixture
-def client(page: Page, front_end: str, service: Launcher) -> Client:
+def client(page, front_end, service):
     client = Client(page, front_end, service)
     client.call("POST", "/login", {"username": "siti", "password": "rahasia123"})
     return client
 
 
-def test_a_reminder_is_created_sent_answered_by_link_and_in_the_history(client: Client) -> None:
+def test_a_reminder_is_created_sent_answered_by_link_and_in_the_history(client):
     due = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=5)
     reminder = {"tipe": "terapi", "judul": TITLE, "waktu": due.isoformat(), "details": {}}
     made = client.call("POST", "/pengingat", reminder, status=201)["answer"]
@@ -63,7 +58,7 @@ def test_a_reminder_is_created_sent_answered_by_link_and_in_the_history(client: 
     assert (pdf["type"], pdf["answer"][:5]) == ("application/pdf", "%PDF-")
 
 
-def test_the_page_of_today_can_answer_a_dose_and_undo_the_answer(client: Client) -> None:
+def test_the_page_of_today_can_answer_a_dose_and_undo_the_answer(client):
     """Use the developers' page of today's doses on a small phone."""
     title = "Fisioterapi lutut"
     due = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=2)

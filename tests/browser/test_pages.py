@@ -1,18 +1,14 @@
 """The start page, the API documentation and the outbox in a browser."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
-
-from tests.e2e.launcher import Launcher
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 
 
-def test_the_start_page_links_to_the_api_documentation(page: Page) -> None:
+def test_the_start_page_links_to_the_api_documentation(page):
     page.goto("/")
     expect(page.get_by_role("heading", name="Health-support service")).to_be_visible()
     page.get_by_role("link", name="API documentation").click()
@@ -20,7 +16,7 @@ def test_the_start_page_links_to_the_api_documentation(page: Page) -> None:
     expect(page.get_by_text("accounts", exact=True).first).to_be_visible()
 
 
-def test_a_route_is_called_from_its_documentation(page: Page) -> None:
+def test_a_route_is_called_from_its_documentation(page):
     page.goto("/api/docs/")
     page.locator("#operations-tag-accounts").click()
     operation = page.locator(".opblock", has_text="/api/provinces")
@@ -32,11 +28,11 @@ def test_a_route_is_called_from_its_documentation(page: Page) -> None:
     expect(answer).to_contain_text("Papua Barat Daya")
 
 
-def test_a_login_in_the_documentation_authorizes_the_next_call(page: Page) -> None:
+def test_a_login_in_the_documentation_authorizes_the_next_call(page):
     page.goto("/api/docs/")
     page.locator("#operations-tag-accounts").click()
 
-    def execute(name: str) -> Locator:
+    def execute(name):
         operation = page.locator(f"#operations-accounts-{name}")
         operation.locator(".opblock-summary-control").click()
         operation.get_by_role("button", name="Try it out").click()
@@ -47,7 +43,7 @@ def test_a_login_in_the_documentation_authorizes_the_next_call(page: Page) -> No
     expect(execute("getProfile")).to_contain_text("Siti Aminah")
 
 
-def test_a_forgotten_password_is_reset_by_a_link_in_the_outbox(page: Page, service: Launcher) -> None:
+def test_a_forgotten_password_is_reset_by_a_link_in_the_outbox(page, service):
     asked = page.request.get("/api/send-verification-code", params={"phone": "081298765432"})
     assert asked.ok, asked.text()
     page.goto("/dev/outbox")

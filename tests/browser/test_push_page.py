@@ -1,22 +1,17 @@
 """The developers' page for web push, with a real service worker but without the browser's push service."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
-
-from tests.e2e.launcher import Launcher
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 
 
-def test_the_page_runs_its_service_worker_and_shows_a_push(page: Page) -> None:
+def test_the_page_runs_its_service_worker_and_shows_a_push(page):
     devtools = page.context.new_cdp_session(page)
-    registrations: list[dict[str, Any]] = []
+    registrations = []
     devtools.on("ServiceWorker.workerRegistrationUpdated", lambda event: registrations.extend(event["registrations"]))
     devtools.send("ServiceWorker.enable")
     page.goto("/dev/push")
@@ -33,7 +28,7 @@ def test_the_page_runs_its_service_worker_and_shows_a_push(page: Page) -> None:
     expect(page.locator("#received li").first).to_contain_text("Waktunya minum Metformin.")
 
 
-def test_the_page_requests_permission_and_tries_to_subscribe(browser: Browser, service: Launcher) -> None:
+def test_the_page_requests_permission_and_tries_to_subscribe(browser, service):
     # Chromium prints a console error about push in a private window. The `page` fixture would fail the test for this
     # error, so the test opens its own page.
     context = browser.new_context(base_url=service.url, permissions=["notifications"])
@@ -46,7 +41,7 @@ def test_the_page_requests_permission_and_tries_to_subscribe(browser: Browser, s
     context.close()
 
 
-def test_a_refused_permission_is_reported(page: Page) -> None:
+def test_a_refused_permission_is_reported(page):
     page.goto("/dev/push")
     page.get_by_role("button", name="Log in and subscribe").click()
     expect(page.locator("#step")).to_have_text(re.compile("the permission was not given"))

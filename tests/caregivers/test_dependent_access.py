@@ -3,10 +3,7 @@
 A dependent is a person without a phone, whose account a caregiver manages.
 """
 
-from __future__ import annotations
-
 import re
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -17,12 +14,11 @@ from app.identity.models import RoleName
 from app.pengingat.models import Pengingat
 from tests.architecture.table import ACCESS
 from tests.caregivers.dependents import keep
-from tests.helpers.client import Client
 from tests.helpers.factories import PASSWORD, make_user
 from tests.personal_data.leaving import OBAT
 
 #: Valid request bodies. Only the caller's missing right to the dependent can then cause an error.
-BODIES: dict[str, Any] = {
+BODIES = {
     "POST /pengingat": {**OBAT, "tipe": "obat"},
     "POST /pengingat/obat": OBAT,
     "PUT /pengingat/<int:pengingat_id>": {"judul": "Lain"},
@@ -44,14 +40,14 @@ ROUTES = sorted(
 
 
 @pytest.fixture
-def ibu(budi: Client) -> int:
+def ibu(budi):
     """Create Budi's mother, a dependent with a medicine reminder. Return her id."""
     ibu = keep(budi, "Ibu Rahasia")
     assert budi.post(f"/pengingat/obat?patient_id={ibu}", OBAT).status_code == 201
     return ibu
 
 
-def call(client: Client, route: str, ibu: int, reminder: int, export: int) -> Any:
+def call(client, route, ibu, reminder, export):
     method, path = route.split(" ")
     path = path.replace("<int:pengingat_id>", str(reminder)).replace("<int:export_id>", str(export))
     path = re.sub(r"<int:(other|patient|dependent|caregiver)_id>", str(ibu), path)
@@ -62,7 +58,7 @@ def call(client: Client, route: str, ibu: int, reminder: int, export: int) -> An
     return client.open(method, f"{path}?patient_id={ibu}", body)
 
 
-def known(ibu: int) -> list[Any]:
+def known(ibu):
     db.session.expire_all()
     reminders = sa.select(Pengingat.judul).filter_by(user_id=ibu).order_by(Pengingat.id)
     return [list(db.session.scalars(reminders)), db.session.scalars(sa.select(AccessLogEntry.id)).all()]
@@ -70,9 +66,7 @@ def known(ibu: int) -> list[Any]:
 
 @pytest.mark.parametrize("role", [RoleName.PENDAMPING, RoleName.PASIEN, RoleName.ADMIN])
 @pytest.mark.parametrize("route", ROUTES)
-def test_a_stranger_cannot_read_or_change_data_of_a_dependent(
-    client: Client, budi: Client, ibu: int, route: str, role: str
-) -> None:
+def test_a_stranger_cannot_read_or_change_data_of_a_dependent(client, budi, ibu, route, role):
     reminder = db.session.scalar(sa.select(Pengingat.id).filter_by(user_id=ibu)) or 0
     export = budi.post("/profile/ekspor", {"password": PASSWORD}).json["id"]
     before = known(ibu)

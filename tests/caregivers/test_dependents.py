@@ -1,13 +1,9 @@
 """Tests of accounts that caregivers manage for people without a phone."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.caregivers import dependents
 from app.core.database.session import db, unit_of_work
@@ -17,29 +13,25 @@ from app.identity.care import CaregiverLink, Scope
 from app.identity.dependents import MAX_DEPENDENTS
 from app.identity.models import RoleName, User
 from tests.caregivers.dependents import PATH, delete, keep
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_admin, make_user, signed_in
 from tests.helpers.overlap import done_twice_at_once
 
-ROUTES = (
-    ("POST", PATH),
-    ("GET", PATH),
-    ("DELETE", f"{PATH}/{{id}}"),
-)
+ROUTES = (("POST", PATH), ("GET", PATH), ("DELETE", f"{PATH}/{{id}}"))
 
 
-def role_ids(client: Client) -> dict[str, int]:
+def role_ids(client):
     return {row["name"]: row["id"] for row in client.get("/roles").json}
 
 
 @pytest.fixture
-def ibu(budi: Client) -> int:
+def ibu(budi):
     """Create Budi's mother, a dependent. Return her id."""
     return keep(budi)
 
 
 class TestCreating:
-    def test_a_caregiver_creates_an_account_for_a_dependent(self, budi: Client) -> None:
+    def test_a_caregiver_creates_an_account_for_a_dependent(self, budi):
         response = budi.post(PATH, {"nama_ktp": "Ibu Siti", "domicile": "jawa barat", "preferences": {"medical": True}})
         assert response.status_code == 201
         assert response.json.keys() == {"id", "nama_ktp", "created_at"}
@@ -47,7 +39,7 @@ class TestCreating:
         assert (user.nama_ktp, user.domicile, user.preferences) == ("Ibu Siti", "Jawa Barat", {"medical": True})
         assert (user.role_names, user.phone, user.password_hash) == ({"pasien"}, None, None)
 
-    def test_the_caregiver_has_all_scopes(self, budi: Client, ibu: int) -> None:
+    def test_the_caregiver_has_all_scopes(self, budi, ibu):
         link = db.session.scalars(sa.select(CaregiverLink).filter_by(patient_id=ibu)).one()
         assert (link.caregiver_id, link.scopes) == (budi.id, list(Scope))
 
@@ -61,16 +53,16 @@ class TestCreating:
             ({"nama_ktp": "Ibu Siti", "domicile": "Atlantis"}, "domicile"),
         ],
     )
-    def test_bad_input_makes_no_account(self, budi: Client, body: dict[str, Any], field: str) -> None:
+    def test_bad_input_makes_no_account(self, budi, body, field):
         assert_error(budi.post(PATH, body), 400, "validation_error", field)
         assert budi.get(PATH).json == []
 
-    def test_phone_password_and_role_in_the_body_are_ignored(self, budi: Client) -> None:
+    def test_phone_password_and_role_in_the_body_are_ignored(self, budi):
         ibu = keep(budi, nomor_hp="081355550002", password=PASSWORD, username="ibu", role="admin", id=1)
         user = db.session.get_one(User, ibu)
         assert (user.phone, user.password_hash, user.role_names) == (None, None, {"pasien"})
 
-    def test_a_dependent_has_no_login(self, client: Client, ibu: int) -> None:
+    def test_a_dependent_has_no_login(self, client, ibu):
         username = db.session.get_one(User, ibu).username
         for password in ("", " ", PASSWORD, "None", "null"):
             response = client.post("/login", {"username": username, "password": password})
@@ -78,16 +70,12 @@ class TestCreating:
 
     @pytest.mark.parametrize(("method", "path"), ROUTES)
     @pytest.mark.parametrize("role", ["pasien", "admin"])
-    def test_roles_other_than_caregiver_are_refused(
-        self, client: Client, ibu: int, method: str, path: str, role: str
-    ) -> None:
+    def test_roles_other_than_caregiver_are_refused(self, client, ibu, method, path, role):
         other = client.as_(make_user(role))
         assert_error(other.open(method, path.format(id=ibu), {"nama_ktp": "Ibu"}), 403)
 
     @pytest.mark.parametrize("whose", ["another's", "linked", "unknown", "own"])
-    def test_an_account_of_somebody_else_is_not_found(
-        self, client: Client, caregiver: Client, siti: Client, ibu: int, whose: str
-    ) -> None:
+    def test_an_account_of_somebody_else_is_not_found(self, client, caregiver, siti, ibu, whose):
         """The route also answers 404 for a linked patient who can log in, and for the caller's own id."""
         as_ = client.as_(make_user(RoleName.PENDAMPING)) if whose == "another's" else caregiver
         id_ = {"another's": ibu, "linked": siti.id, "unknown": 999_999_999, "own": caregiver.id}[whose]
@@ -96,7 +84,7 @@ class TestCreating:
 
 
 class TestListing:
-    def test_a_caregiver_lists_own_dependents_oldest_first(self, client: Client, budi: Client) -> None:
+    def test_a_caregiver_lists_own_dependents_oldest_first(self, client, budi):
         keep(client.as_(make_user(RoleName.PENDAMPING)), "Pak Orang")
         names = ["Ibu Siti", "Pak Amir"]
         ids = [keep(budi, name) for name in names]
@@ -104,26 +92,26 @@ class TestListing:
         assert [(row["id"], row["nama_ktp"]) for row in response.json] == list(zip(ids, names, strict=True))
         assert response.headers["X-Total-Count"] == "2"
 
-    def test_dependents_are_not_in_the_list_of_patients(self, siti: Client, budi: Client, ibu: int) -> None:
+    def test_dependents_are_not_in_the_list_of_patients(self, siti, budi, ibu):
         for caller in (siti, budi):
             assert ibu not in [row["id"] for row in caller.get("/patients").json]
             assert caller.get("/patients?q=Ibu Siti").json == []
 
-    def test_a_link_to_a_dependent_cannot_be_created(self, client: Client, budi: Client, ibu: int) -> None:
+    def test_a_link_to_a_dependent_cannot_be_created(self, client, budi, ibu):
         for caregiver in (budi, client.as_(make_user(RoleName.PENDAMPING))):
             assert_error(caregiver.post("/caregiver/patients", {"patient_id": ibu}), 404, "not_found")
         assert db.session.scalar(sa.select(sa.func.count()).select_from(CaregiverLink)) == 1
 
 
 class TestLimit:
-    def test_a_dependent_above_the_limit_is_refused(self, client: Client, budi: Client) -> None:
+    def test_a_dependent_above_the_limit_is_refused(self, client, budi):
         for _ in range(MAX_DEPENDENTS):
             keep(budi)
         assert_error(budi.post(PATH, {"nama_ktp": "Ibu"}), 409, "too_many_dependents")
         assert len(budi.get(PATH).json) == MAX_DEPENDENTS
         keep(client.as_(make_user(RoleName.PENDAMPING)))
 
-    def test_two_concurrent_creations_cannot_exceed_the_limit(self, committed: Flask) -> None:
+    def test_two_concurrent_creations_cannot_exceed_the_limit(self, committed):
         with unit_of_work():
             budi_id = make_user(RoleName.PENDAMPING).id
         caller = signed_in(budi_id)
@@ -136,13 +124,13 @@ class TestLimit:
         count = sa.select(sa.func.count()).where(User.guardian_id == budi_id)
         assert db.session.scalar(count) == MAX_DEPENDENTS
 
-    def test_a_caregiver_who_loses_the_role_concurrently_creates_no_dependent(self, committed: Flask) -> None:
+    def test_a_caregiver_who_loses_the_role_concurrently_creates_no_dependent(self, committed):
         """The role is checked again after the caregiver is locked."""
         with unit_of_work():
             budi_id = make_user(RoleName.PENDAMPING).id
         caller = signed_in(budi_id)
 
-        def create() -> None:
+        def create():
             with committed.app_context(), unit_of_work():
                 dependents.create(caller, {"nama_ktp": "Ibu"})
 
@@ -157,23 +145,21 @@ class TestLimit:
 class TestHavingDependents:
     """A caregiver who has dependents can neither erase their own account nor lose the role."""
 
-    def test_a_caregiver_with_dependents_cannot_erase_their_account(self, budi: Client, ibu: int) -> None:
+    def test_a_caregiver_with_dependents_cannot_erase_their_account(self, budi, ibu):
         body = {"password": PASSWORD, "forum": "anonymise"}
         assert_error(budi.delete("/profile", body), 409, "has_dependents")
         assert budi.get(PATH).status_code == 200
         delete(budi, ibu)
         assert budi.delete("/profile", body).status_code == 202
 
-    def test_a_caregiver_with_dependents_cannot_remove_their_own_role(self, budi: Client, ibu: int) -> None:
+    def test_a_caregiver_with_dependents_cannot_remove_their_own_role(self, budi, ibu):
         ids = role_ids(budi)
         assert_error(budi.put("/profile", {"role_ids": [ids["pasien"]]}), 409, "has_dependents")
         assert budi.put("/profile", {"role_ids": [ids["pasien"], ids["pendamping"]]}).status_code == 200
         delete(budi, ibu)
         assert budi.put("/profile", {"role_ids": [ids["pasien"]]}).status_code == 200
 
-    def test_an_administrator_cannot_remove_the_role_of_a_caregiver_with_dependents(
-        self, admin: Client, budi: Client, ibu: int
-    ) -> None:
+    def test_an_administrator_cannot_remove_the_role_of_a_caregiver_with_dependents(self, admin, budi, ibu):
         ids = role_ids(budi)
         removed = admin.delete(f"/admins/{budi.id}/roles", {"role_ids": [ids["pendamping"]]})
         assert_error(removed, 409, "has_dependents")
@@ -181,13 +167,13 @@ class TestHavingDependents:
         assert_error(changed, 409, "has_dependents")
         assert budi.user.role_names == {"pendamping"}
 
-    def test_the_link_to_a_dependent_cannot_be_deleted(self, admin: Client, budi: Client, ibu: int) -> None:
+    def test_the_link_to_a_dependent_cannot_be_deleted(self, admin, budi, ibu):
         assert_error(budi.delete(f"/caregiver/patients/{ibu}"), 409, "has_dependents")
         ends = {"caregiver_id": budi.id, "patient_id": ibu}
         assert_error(admin.delete("/admins/caregiver-patient", ends), 409, "has_dependents")
         assert budi.get(f"/pengingat?patient_id={ibu}").status_code == 200
 
-    def test_an_administrator_who_loses_the_role_keeps_the_dependents(self, client: Client, superadmin: Client) -> None:
+    def test_an_administrator_who_loses_the_role_keeps_the_dependents(self, client, superadmin):
         make_admin()
         rini = make_user(RoleName.ADMIN, RoleName.PENDAMPING)
         ibu = keep(client.as_(rini))

@@ -1,22 +1,17 @@
 """End-to-end test: a daughter manages the account of her mother, who has no phone."""
 
-from __future__ import annotations
-
 import io
-from typing import Any
 from zipfile import ZipFile
 
 import orjson
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.identity.models import User
 from app.notifications import jobs
 from app.pengingat.models import Pengingat
 from app.personal_data import jobs as personal_data
-from dev.simulators import Server
 from tests.caregivers.dependents import PATH, delete, keep
 from tests.helpers.client import Client
 from tests.helpers.factories import PASSWORD
@@ -36,11 +31,11 @@ DAUGHTER = "+6281200000007"
 
 
 @pytest.fixture
-def client(committed: Flask, gateway: Server) -> Client:
+def client(committed, gateway):
     return Client(committed)
 
 
-def texts(gateway: Server, number: str) -> list[str]:
+def texts(gateway, number):
     """Return the messages sent to a number since the last call. Clear the list."""
     for queue in ("urgent", "bulk"):
         jobs.drain(queue)
@@ -49,12 +44,11 @@ def texts(gateway: Server, number: str) -> list[str]:
     return found
 
 
-def rows(archive: ZipFile, table: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = orjson.loads(archive.read(f"data/{table}.json"))
-    return found
+def rows(archive, table):
+    return orjson.loads(archive.read(f"data/{table}.json"))
 
 
-def test_a_daughter_manages_her_mothers_account_until_she_deletes_it(client: Client, gateway: Server) -> None:
+def test_a_daughter_manages_her_mothers_account_until_she_deletes_it(client, gateway):
     # The daughter registers, creates an account for her mother, and adds a medicine.
     body = {"username": "ani", "password": PASSWORD, "nama_ktp": "Ani Lestari", "nama_samaran": "Mawar"}
     session = client.post("/register", {**body, "nomor_hp": DAUGHTER, "role": "pendamping"}).json

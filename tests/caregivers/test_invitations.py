@@ -1,13 +1,10 @@
 """Tests of invitations by code and link."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.caregivers import invitations, jobs
 from app.caregivers.models import Invitation
@@ -16,27 +13,27 @@ from app.core.errors import NotFound
 from app.identity import care, sessions
 from app.identity.models import LoginSession, RoleName, User
 from tests.caregivers.invitations import PATH, invite
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_user, signed_in
 from tests.helpers.overlap import done_twice_at_once
 
 
-def expire() -> None:
+def expire():
     db.session.execute(sa.update(Invitation).values(expires_at=sa.func.now() - timedelta(seconds=1)))
 
 
-def test_only_the_hash_of_the_code_is_stored(siti: Client) -> None:
+def test_only_the_hash_of_the_code_is_stored(siti):
     code = invite(siti)["code"]
     assert code not in str(db.session.execute(sa.select(Invitation.__table__)).all())
 
 
-def test_a_code_may_be_typed_in_lower_case_with_spaces_and_hyphens(siti: Client, budi: Client) -> None:
+def test_a_code_may_be_typed_in_lower_case_with_spaces_and_hyphens(siti, budi):
     code = invite(siti)["code"].lower()
     typed = f" {code[:5]}-{code[5:]} "
     assert budi.post("/caregiver/invitations", {"code": typed}).status_code == 201
 
 
-def test_an_expired_invitation_is_refused_and_deleted(siti: Client, budi: Client) -> None:
+def test_an_expired_invitation_is_refused_and_deleted(siti, budi):
     code = invite(siti)["code"]
     expire()
     assert_error(budi.post("/caregiver/invitations", {"code": code}), 404, "not_found")
@@ -47,7 +44,7 @@ def test_an_expired_invitation_is_refused_and_deleted(siti: Client, budi: Client
     assert len(db.session.scalars(sa.select(Invitation.id)).all()) == 1
 
 
-def test_logging_out_revokes_the_invitations_of_the_session(client: Client, siti: Client, budi: Client) -> None:
+def test_logging_out_revokes_the_invitations_of_the_session(client, siti, budi):
     """Otherwise, a thief who invites a caregiver from a stolen session could still read the data after the session."""
     stolen = client.as_(siti.user)
     own, thiefs = invite(siti, "history"), invite(stolen, "history", "manage")
@@ -57,7 +54,7 @@ def test_logging_out_revokes_the_invitations_of_the_session(client: Client, siti
     assert budi.post("/caregiver/invitations", {"code": own["code"]}).status_code == 201
 
 
-def test_an_invitation_of_an_expired_session_is_refused(siti: Client, budi: Client) -> None:
+def test_an_invitation_of_an_expired_session_is_refused(siti, budi):
     """The row of an expired session is deleted days later, so it does not prove that the session is active."""
     code = invite(siti, "history")["code"]
     db.session.execute(sa.update(LoginSession).filter_by(user_id=siti.id).values(expires_at=sa.func.now()))
@@ -65,7 +62,7 @@ def test_an_invitation_of_an_expired_session_is_refused(siti: Client, budi: Clie
 
 
 @pytest.mark.parametrize("way", ["password", "sign out"])
-def test_ending_all_other_sessions_revokes_their_invitations(client: Client, siti: Client, way: str) -> None:
+def test_ending_all_other_sessions_revokes_their_invitations(client, siti, way):
     own, _ = invite(siti), invite(client.as_(siti.user))
     if way == "password":
         assert siti.put("/profile", {"password": "baru-sekali"}).status_code == 200
@@ -77,7 +74,7 @@ def test_ending_all_other_sessions_revokes_their_invitations(client: Client, sit
 # --- guessing -------------------------------------------------------------------------------------------------------
 
 
-def test_guesses_of_the_code_are_rate_limited_after_ten(siti: Client, budi: Client, limited: None) -> None:
+def test_guesses_of_the_code_are_rate_limited_after_ten(siti, budi, limited):
     """After ten wrong codes, the right code fails too."""
     code = invite(siti)["code"]
     statuses = [budi.post("/caregiver/invitations", {"code": f"X{n:09d}"}).status_code for n in range(1000)]
@@ -88,12 +85,12 @@ def test_guesses_of_the_code_are_rate_limited_after_ten(siti: Client, budi: Clie
 # --- races ----------------------------------------------------------------------------------------------------------
 
 
-def _people(*roles: RoleName) -> list[int]:
+def _people(*roles):
     with unit_of_work():
         return [make_user(role).id for role in roles]
 
 
-def test_only_one_of_two_concurrent_caregivers_redeems_an_invitation(committed: Flask) -> None:
+def test_only_one_of_two_concurrent_caregivers_redeems_an_invitation(committed):
     siti_id, *caregivers = _people(RoleName.PASIEN, RoleName.PENDAMPING, RoleName.PENDAMPING)
     caller = signed_in(siti_id)
     with unit_of_work():
@@ -105,7 +102,7 @@ def test_only_one_of_two_concurrent_caregivers_redeems_an_invitation(committed: 
     assert db.session.scalars(sa.select(care.CaregiverLink.caregiver_id)).all() == [caregivers[1]]
 
 
-def test_only_one_of_many_concurrent_requests_redeems_an_invitation(committed: Flask) -> None:
+def test_only_one_of_many_concurrent_requests_redeems_an_invitation(committed):
     siti_id, *caregivers = _people(RoleName.PASIEN, *[RoleName.PENDAMPING] * 6)
     caller = signed_in(siti_id)
     with unit_of_work():
@@ -113,7 +110,7 @@ def test_only_one_of_many_concurrent_requests_redeems_an_invitation(committed: F
     with unit_of_work():
         tokens = [sessions.begin(db.session.get_one(User, user_id)).access_token for user_id in caregivers]
 
-    def take(token: str) -> int:
+    def take(token):
         headers = {"Authorization": f"Bearer {token}"}
         return (
             committed.test_client().post("/api/caregiver/invitations", json={"code": code}, headers=headers).status_code
@@ -125,9 +122,7 @@ def test_only_one_of_many_concurrent_requests_redeems_an_invitation(committed: F
         assert db.session.scalar(sa.select(sa.func.count()).select_from(care.CaregiverLink)) == 1
 
 
-def test_an_invitation_is_invalid_after_its_patient_requests_erasure(
-    client: Client, siti: Client, budi: Client
-) -> None:
+def test_an_invitation_is_invalid_after_its_patient_requests_erasure(client, siti, budi):
     code = invite(siti, "history")["code"]
     assert siti.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
     assert_error(budi.post("/caregiver/invitations", {"code": code}), 404, "not_found")
@@ -135,7 +130,7 @@ def test_an_invitation_is_invalid_after_its_patient_requests_erasure(
     assert_error(budi.post("/caregiver/invitations", {"code": code}), 404, "not_found")
 
 
-def test_a_caregiver_cannot_read_a_patient_who_requested_erasure(siti: Client, budi: Client) -> None:
+def test_a_caregiver_cannot_read_a_patient_who_requested_erasure(siti, budi):
     code = invite(siti, "history", "manage")["code"]
     assert budi.post("/caregiver/invitations", {"code": code}).status_code == 201
     paths = (f"/pengingat/riwayat?patient_id={siti.id}", f"/pengingat?patient_id={siti.id}")

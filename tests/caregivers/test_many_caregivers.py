@@ -1,40 +1,35 @@
 """Tests of removed caregivers. A caregiver whom the patient removed needs an invitation to link again."""
 
-from __future__ import annotations
-
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.caregivers import service
 from app.core.database.session import db, unit_of_work
 from app.identity.care import CaregiverCut, CaregiverLink
 from app.identity.models import RoleName
 from tests.caregivers.invitations import invite
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
 from tests.helpers.overlap import run_together
 
 
-def link(client: Client, patient: Client, name: str) -> Client:
+def link(client, patient, name):
     caregiver = client.as_(make_user(RoleName.PENDAMPING, nama_ktp=name))
     assert caregiver.post("/caregiver/patients", {"patient_id": patient.id}).status_code == 201
     return caregiver
 
 
-def cut_in_the_application(siti: Client, caregiver: Client, _: Client) -> None:
+def cut_in_the_application(siti, caregiver, _):
     assert siti.delete(f"/caregiver/patients/{caregiver.id}").status_code == 200
 
 
-def cut_by_an_administrator(siti: Client, caregiver: Client, admin: Client) -> None:
+def cut_by_an_administrator(siti, caregiver, admin):
     ends = {"caregiver_id": caregiver.id, "patient_id": siti.id}
     assert admin.delete("/admins/caregiver-patient", ends).status_code in (200, 204)
 
 
 @pytest.mark.parametrize("cut", [cut_in_the_application, cut_by_an_administrator])
-def test_a_removed_caregiver_needs_an_invitation_to_link_again(
-    client: Client, siti: Client, admin: Client, cut: object
-) -> None:
+def test_a_removed_caregiver_needs_an_invitation_to_link_again(client, siti, admin, cut):
     caregiver = link(client, siti, "Budi")
     assert callable(cut)
     cut(siti, caregiver, admin)
@@ -45,30 +40,30 @@ def test_a_removed_caregiver_needs_an_invitation_to_link_again(
     assert caregiver.post("/caregiver/patients", {"patient_id": siti.id}).status_code == 201
 
 
-def test_a_caregiver_who_deleted_the_link_may_link_again(client: Client, siti: Client) -> None:
+def test_a_caregiver_who_deleted_the_link_may_link_again(client, siti):
     caregiver = link(client, siti, "Budi")
     caregiver.delete(f"/caregiver/patients/{siti.id}")
     assert caregiver.post("/caregiver/patients", {"patient_id": siti.id}).status_code == 201
 
 
-def test_an_administrator_may_link_a_removed_caregiver_again(client: Client, siti: Client, admin: Client) -> None:
+def test_an_administrator_may_link_a_removed_caregiver_again(client, siti, admin):
     caregiver = link(client, siti, "Budi")
     siti.delete(f"/caregiver/patients/{caregiver.id}")
     ends = {"caregiver_id": caregiver.id, "patient_id": siti.id}
     assert admin.post("/admins/caregiver-patient", ends).status_code == 201
 
 
-def test_a_caregiver_who_links_again_during_the_removal_stays_removed(committed: Flask) -> None:
+def test_a_caregiver_who_links_again_during_the_removal_stays_removed(committed):
     for _ in range(5):
         with unit_of_work():
             patient_id, caregiver_id = make_user().id, make_user(RoleName.PENDAMPING).id
             service.create(caregiver_id, patient_id)
 
-        def cut(caregiver_id: int = caregiver_id, patient_id: int = patient_id) -> None:
+        def cut(caregiver_id=caregiver_id, patient_id=patient_id):
             with unit_of_work():
                 service.delete_own(patient_id, caregiver_id)
 
-        def come(caregiver_id: int = caregiver_id, patient_id: int = patient_id) -> None:
+        def come(caregiver_id=caregiver_id, patient_id=patient_id):
             try:
                 with unit_of_work():
                     service.create(caregiver_id, patient_id, uninvited=True)

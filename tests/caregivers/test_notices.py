@@ -1,9 +1,5 @@
 """Tests of the notices that inform patients about new caregivers."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 import sqlalchemy as sa
 
@@ -12,24 +8,24 @@ from app.identity.care import Scope
 from app.identity.models import RoleName
 from app.notifications.models import Delivery
 from tests.caregivers.invitations import invite
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
 from tests.notifications.deliveries import words_of
 
 
-def told(patient: Client) -> dict[str, dict[str, Any]]:
+def told(patient):
     rows = sa.select(Delivery).filter_by(user_id=patient.id, kind="security_notice")
     return {row.channel: words_of(row) for row in db.session.scalars(rows.order_by(Delivery.id))}
 
 
-def notices(patient: Client) -> int:
+def notices(patient):
     rows = sa.select(Delivery.id).filter_by(user_id=patient.id, kind="security_notice", channel="messaging")
     return len(db.session.scalars(rows).all())
 
 
 @pytest.mark.parametrize("way", ["the specified link", "an invitation", "an administrator"])
-def test_the_patient_is_notified_of_every_new_link(siti: Client, budi: Client, admin: Client, way: str) -> None:
+def test_the_patient_is_notified_of_every_new_link(siti, budi, admin, way):
     if way == "the specified link":
         budi.post("/caregiver/patients", {"patient_id": siti.id})
     elif way == "an invitation":
@@ -48,7 +44,7 @@ def test_the_patient_is_notified_of_every_new_link(siti: Client, budi: Client, a
     assert told(budi) == {}
 
 
-def test_the_notice_lists_the_scopes_and_how_to_remove_the_caregiver(siti: Client, budi: Client) -> None:
+def test_the_notice_lists_the_scopes_and_how_to_remove_the_caregiver(siti, budi):
     budi.post("/caregiver/invitations", {"code": invite(siti, *Scope)["code"]})
     assert told(siti)["messaging"]["text"] == (
         "Budi Hartono sekarang menjadi pendamping Anda. "
@@ -58,13 +54,13 @@ def test_the_notice_lists_the_scopes_and_how_to_remove_the_caregiver(siti: Clien
     assert_readable(told(siti)["messaging"]["text"])
 
 
-def test_creating_an_existing_link_sends_no_second_notice(budi: Client, siti: Client) -> None:
+def test_creating_an_existing_link_sends_no_second_notice(budi, siti):
     for _ in range(3):
         budi.post("/caregiver/patients", {"patient_id": siti.id})
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 2
 
 
-def test_a_scope_granted_again_after_removal_is_notified_again(siti: Client, budi: Client) -> None:
+def test_a_scope_granted_again_after_removal_is_notified_again(siti, budi):
     for times in (1, 2):
         budi.post("/caregiver/invitations", {"code": invite(siti, "alerts")["code"]})
         assert notices(siti) == times
@@ -72,7 +68,7 @@ def test_a_scope_granted_again_after_removal_is_notified_again(siti: Client, bud
     assert notices(siti) == 2
 
 
-def test_granting_an_existing_scope_again_sends_no_notice(siti: Client, budi: Client) -> None:
+def test_granting_an_existing_scope_again_sends_no_notice(siti, budi):
     for _ in range(2):
         budi.post("/caregiver/invitations", {"code": invite(siti, "alerts")["code"]})
     for _ in range(2):
@@ -80,7 +76,7 @@ def test_granting_an_existing_scope_again_sends_no_notice(siti: Client, budi: Cl
     assert notices(siti) == 1
 
 
-def test_repeated_deletion_and_creation_of_a_link_is_rate_limited(budi: Client, siti: Client, limited: None) -> None:
+def test_repeated_deletion_and_creation_of_a_link_is_rate_limited(budi, siti, limited):
     for n in range(6):
         code = invite(siti)["code"]
         assert budi.post("/caregiver/invitations", {"code": code}).status_code == (201 if n < 5 else 429)
@@ -88,9 +84,7 @@ def test_repeated_deletion_and_creation_of_a_link_is_rate_limited(budi: Client, 
     assert notices(siti) == 5
 
 
-def test_a_fourth_uninvited_caregiver_of_a_day_is_refused(
-    client: Client, siti: Client, admin: Client, limited: None
-) -> None:
+def test_a_fourth_uninvited_caregiver_of_a_day_is_refused(client, siti, admin, limited):
     """Invitations and administrators are not limited, and each link sends its own notice."""
     caregivers = [client.as_(make_user(RoleName.PENDAMPING)) for _ in range(6)]
     for n, caregiver in enumerate(caregivers[:4]):
@@ -105,7 +99,7 @@ def test_a_fourth_uninvited_caregiver_of_a_day_is_refused(
     assert caregivers[3].post("/caregiver/patients", {"patient_id": other.id}).status_code == 201
 
 
-def test_the_patient_is_told_of_scopes_that_were_added_in_their_name(siti: Client, caregiver: Client) -> None:
+def test_the_patient_is_told_of_scopes_that_were_added_in_their_name(siti, caregiver):
     """A thief with a stolen session could otherwise add scopes in silence."""
     before = notices(siti)
     for scopes, more in ((["history"], 1), (["history", "manage"], 2), (["manage"], 2), ([], 2)):
@@ -113,7 +107,7 @@ def test_the_patient_is_told_of_scopes_that_were_added_in_their_name(siti: Clien
         assert notices(siti) == before + more
 
 
-def test_a_notice_about_a_deleted_link_is_not_sent(siti: Client, budi: Client) -> None:
+def test_a_notice_about_a_deleted_link_is_not_sent(siti, budi):
     budi.post("/caregiver/patients", {"patient_id": siti.id})
     siti.delete(f"/caregiver/patients/{budi.id}")
     assert told(siti) == {"messaging": {}, "push_fan_out": {}}
@@ -127,9 +121,7 @@ def test_a_notice_about_a_deleted_link_is_not_sent(siti: Client, budi: Client) -
         ("siti@rumah https://a.b", "siti rumah https a. b"),
     ],
 )
-def test_links_in_the_name_of_a_caregiver_are_broken_by_blanks(
-    client: Client, siti: Client, name: str, shown: str
-) -> None:
+def test_links_in_the_name_of_a_caregiver_are_broken_by_blanks(client, siti, name, shown):
     caregiver = make_user(RoleName.PENDAMPING, nama_ktp=name)
     client.as_(caregiver).post("/caregiver/patients", {"patient_id": siti.id})
     assert told(siti)["messaging"]["text"].startswith(f"{shown} sekarang menjadi")

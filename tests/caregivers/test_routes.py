@@ -1,10 +1,7 @@
 """Tests of the routes of caregiver links and invitations, in the order of `routes.py`."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -15,7 +12,7 @@ from app.identity import care
 from app.identity.care import Scope
 from app.identity.models import RoleName
 from tests.caregivers.invitations import PATH, invite
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_admin, make_user
 from tests.helpers.routes import TokenNeeded
 
@@ -23,7 +20,7 @@ PERSON = {"id", "username", "nama_ktp", "image", "domicile"}
 LINK = {"id", "caregiver_id", "patient_id", "created_at"}
 
 #: Request bodies with a missing or invalid value of `scopes`.
-SCOPES: list[dict[str, Any]] = [
+SCOPES = [
     {}, {"scopes": None}, {"scopes": "manage"}, {"scopes": ["all"]}, {"scopes": [None]}, {"scopes": [1]},
 ]  # fmt: skip
 
@@ -31,7 +28,7 @@ SCOPES: list[dict[str, Any]] = [
 class TestCreateLink(TokenNeeded):
     """POST /caregiver/patients"""
 
-    def test_a_link_is_created_and_both_people_see_it(self, budi: Client, siti: Client) -> None:
+    def test_a_link_is_created_and_both_people_see_it(self, budi, siti):
         created = budi.post("/caregiver/patients", {"patient_id": siti.id})
         assert (created.status_code, set(created.json)) == (201, LINK)
         (patient,) = budi.get("/caregiver/patients").json
@@ -39,17 +36,17 @@ class TestCreateLink(TokenNeeded):
         (row,) = siti.get("/patient/caregivers").json
         assert (row["username"], row["linked_at"]) == ("budi", created.json["created_at"])
 
-    def test_a_link_that_exists_is_returned(self, budi: Client, siti: Client) -> None:
+    def test_a_link_that_exists_is_returned(self, budi, siti):
         first = budi.post("/caregiver/patients", {"patient_id": siti.id})
         again = budi.post("/caregiver/patients", {"patient_id": siti.id})
         assert (again.status_code, again.json) == (200, first.json)
         assert len(budi.get("/caregiver/patients").json) == 1
 
-    def test_only_a_caregiver_can_create_a_link(self, siti: Client, admin: Client) -> None:
+    def test_only_a_caregiver_can_create_a_link(self, siti, admin):
         for other in (siti, admin):
             assert_error(other.post("/caregiver/patients", {"patient_id": siti.id}), 403, "forbidden")
 
-    def test_a_person_who_is_not_a_patient_is_refused(self, client: Client, budi: Client) -> None:
+    def test_a_person_who_is_not_a_patient_is_refused(self, client, budi):
         colleague = make_user(RoleName.PENDAMPING)
         assert_error(budi.post("/caregiver/patients", {"patient_id": colleague.id}), 400, "role_mismatch")
         assert_error(budi.post("/caregiver/patients", {"patient_id": 999999}), 404)
@@ -59,37 +56,37 @@ class TestCreateLink(TokenNeeded):
     @pytest.mark.parametrize(
         "body", [{}, {"patient_id": "x"}, {"patient_id": None}, {"patient_id": -1}, {"patient_id": 2**63}]
     )
-    def test_a_wrong_patient_is_bad_input(self, budi: Client, body: dict[str, Any]) -> None:
+    def test_a_wrong_patient_is_bad_input(self, budi, body):
         assert_error(budi.post("/caregiver/patients", body), 400, "validation_error", "patient_id")
 
 
 class TestListOwnPatients(TokenNeeded):
     """GET /caregiver/patients"""
 
-    def test_each_patient_is_listed_with_link_and_scopes(self, caregiver: Client, siti: Client) -> None:
+    def test_each_patient_is_listed_with_link_and_scopes(self, caregiver, siti):
         siti.user.domicile = "Bali"
         (patient,) = caregiver.get("/caregiver/patients").json
         assert set(patient) == PERSON | {"link_id", "linked_at", "scopes"}
         assert (patient["id"], patient["domicile"], patient["scopes"]) == (siti.id, "Bali", [])
 
-    def test_the_list_is_empty_for_a_patient(self, siti: Client) -> None:
+    def test_the_list_is_empty_for_a_patient(self, siti):
         assert siti.get("/caregiver/patients").json == []
 
-    def test_a_wrong_page_is_bad_input(self, budi: Client) -> None:
+    def test_a_wrong_page_is_bad_input(self, budi):
         assert_error(budi.get("/caregiver/patients?page=0"), 400, "validation_error", "page")
 
 
 class TestDeleteLink(TokenNeeded):
     """DELETE /caregiver/patients/<other_id>"""
 
-    def test_caregiver_and_patient_can_each_delete_the_link(self, budi: Client, siti: Client) -> None:
+    def test_caregiver_and_patient_can_each_delete_the_link(self, budi, siti):
         for cutter, other in ((budi, siti), (siti, budi)):
             budi.post("/caregiver/patients", {"patient_id": siti.id})
             assert cutter.delete(f"/caregiver/patients/{other.id}").status_code == 200
             assert budi.get("/caregiver/patients").json == []
             assert_error(cutter.delete(f"/caregiver/patients/{other.id}"), 404)
 
-    def test_one_of_two_mutual_links_is_deleted(self, client: Client) -> None:
+    def test_one_of_two_mutual_links_is_deleted(self, client):
         both = [make_user(RoleName.PASIEN, RoleName.PENDAMPING, username=name) for name in ("ani", "bayu")]
         ani, bayu = map(client.as_, both)
         ani.post("/caregiver/patients", {"patient_id": both[1].id})
@@ -99,7 +96,7 @@ class TestDeleteLink(TokenNeeded):
         assert ani.delete(f"/caregiver/patients/{both[1].id}").status_code == 200  # Ani is the patient of this link
         assert bayu.get("/caregiver/patients").json == []
 
-    def test_a_stranger_cannot_delete_a_link(self, client: Client, budi: Client, siti: Client) -> None:
+    def test_a_stranger_cannot_delete_a_link(self, client, budi, siti):
         budi.post("/caregiver/patients", {"patient_id": siti.id})
         for stranger in (make_user(RoleName.PENDAMPING), make_user(RoleName.PASIEN), make_admin()):
             for other in (budi, siti):
@@ -110,15 +107,15 @@ class TestDeleteLink(TokenNeeded):
 class TestListOwnCaregivers(TokenNeeded):
     """GET /patient/caregivers"""
 
-    def test_each_caregiver_is_listed_with_link_and_scopes(self, caregiver: Client, siti: Client) -> None:
+    def test_each_caregiver_is_listed_with_link_and_scopes(self, caregiver, siti):
         (row,) = siti.get("/patient/caregivers").json
         assert set(row) == PERSON | {"link_id", "linked_at", "scopes"}
         assert (row["id"], row["username"], row["scopes"]) == (caregiver.id, "budi", [])
 
-    def test_the_list_is_empty_for_a_caregiver(self, budi: Client) -> None:
+    def test_the_list_is_empty_for_a_caregiver(self, budi):
         assert budi.get("/patient/caregivers").json == []
 
-    def test_costs_two_statements(self, siti: Client, statements: Any) -> None:
+    def test_costs_two_statements(self, siti, statements):
         with statements.at_most(2):
             assert siti.get("/patient/caregivers").json == []
 
@@ -126,7 +123,7 @@ class TestListOwnCaregivers(TokenNeeded):
 class TestUpdateConsent(TokenNeeded):
     """PUT /patient/caregivers/<caregiver_id>"""
 
-    def test_the_patient_sets_the_scopes_of_a_caregiver(self, caregiver: Client, siti: Client) -> None:
+    def test_the_patient_sets_the_scopes_of_a_caregiver(self, caregiver, siti):
         response = siti.put(f"/patient/caregivers/{caregiver.id}", {"scopes": ["history", "alerts", "history"]})
         assert response.status_code == 200
         assert response.json == siti.get("/patient/caregivers").json[0]
@@ -135,24 +132,24 @@ class TestUpdateConsent(TokenNeeded):
         assert all(care.allows(caregiver.id, siti.id, scope) for scope in (Scope.ALERTS, Scope.HISTORY))
         assert not care.allows(caregiver.id, siti.id, Scope.MANAGE)
 
-    def test_only_the_patient_can_grant_a_scope(self, client: Client, caregiver: Client, siti: Client) -> None:
+    def test_only_the_patient_can_grant_a_scope(self, client, caregiver, siti):
         for other in (caregiver, client.as_(make_user()), client.as_(make_admin())):
             for of in (caregiver, siti):
                 assert_error(other.put(f"/patient/caregivers/{of.id}", {"scopes": ["manage"]}), 404)
         assert not care.allows(caregiver.id, siti.id, Scope.MANAGE)
 
-    def test_without_a_link_is_404(self, siti: Client) -> None:
+    def test_without_a_link_is_404(self, siti):
         assert_error(siti.put("/patient/caregivers/999999", {"scopes": []}), 404)
 
     @pytest.mark.parametrize("body", SCOPES)
-    def test_a_wrong_scope_is_bad_input(self, siti: Client, caregiver: Client, body: dict[str, Any]) -> None:
+    def test_a_wrong_scope_is_bad_input(self, siti, caregiver, body):
         assert_error(siti.put(f"/patient/caregivers/{caregiver.id}", body), 400, "validation_error", "scopes")
 
 
 class TestCreateInvitation(TokenNeeded):
     """POST /patient/invitations"""
 
-    def test_gives_a_code_and_a_link_to_the_front_end(self, siti: Client) -> None:
+    def test_gives_a_code_and_a_link_to_the_front_end(self, siti):
         invitation = invite(siti, "history", "alerts")
         assert set(invitation) == {"id", "code", "link", "scopes", "expires_at"}
         assert re.fullmatch("[2-9A-HJKMNP-Z]{10}", invitation["code"])
@@ -163,26 +160,26 @@ class TestCreateInvitation(TokenNeeded):
         for lifetime in db.session.scalars(sa.select(Invitation.expires_at - Invitation.created_at)):
             assert abs(lifetime - timedelta(days=7)) < timedelta(minutes=1)
 
-    def test_only_a_patient_can_create_an_invitation(self, budi: Client, admin: Client) -> None:
+    def test_only_a_patient_can_create_an_invitation(self, budi, admin):
         for other in (budi, admin):
             assert_error(other.post(PATH, {"scopes": []}), 403, "forbidden")
 
     @pytest.mark.parametrize("body", SCOPES)
-    def test_a_wrong_scope_is_bad_input(self, siti: Client, body: dict[str, Any]) -> None:
+    def test_a_wrong_scope_is_bad_input(self, siti, body):
         assert_error(siti.post(PATH, body), 400, "validation_error", "scopes")
 
 
 class TestListInvitations(TokenNeeded):
     """GET /patient/invitations"""
 
-    def test_open_invitations_are_listed_without_their_codes(self, siti: Client, budi: Client) -> None:
+    def test_open_invitations_are_listed_without_their_codes(self, siti, budi):
         first, second = invite(siti), invite(siti, "history")
         rows = siti.get(PATH).json
         assert rows == [{name: each[name] for name in ("id", "scopes", "expires_at")} for each in (second, first)]
         budi.post("/caregiver/invitations", {"code": second["code"]})
         assert [row["id"] for row in siti.get(PATH).json] == [first["id"]]
 
-    def test_the_number_of_statements_does_not_grow_with_the_list(self, siti: Client, statements: Any) -> None:
+    def test_the_number_of_statements_does_not_grow_with_the_list(self, siti, statements):
         for _ in range(12):
             invite(siti)
         with statements.at_most(3):  # SQL statements: session, page, count
@@ -192,13 +189,13 @@ class TestListInvitations(TokenNeeded):
 class TestDeleteInvitation(TokenNeeded):
     """DELETE /patient/invitations/<invitation_id>"""
 
-    def test_the_code_of_a_deleted_invitation_is_refused(self, siti: Client, budi: Client) -> None:
+    def test_the_code_of_a_deleted_invitation_is_refused(self, siti, budi):
         first = invite(siti)
         assert siti.delete(f"{PATH}/{first['id']}").status_code == 204
         assert_error(siti.delete(f"{PATH}/{first['id']}"), 404)
         assert_error(budi.post("/caregiver/invitations", {"code": first["code"]}), 404)
 
-    def test_an_invitation_of_another_patient_is_not_found(self, client: Client, siti: Client, budi: Client) -> None:
+    def test_an_invitation_of_another_patient_is_not_found(self, client, siti, budi):
         invitation = invite(siti)
         for stranger in (budi, client.as_(make_user())):
             assert stranger.get(PATH).json == []
@@ -209,7 +206,7 @@ class TestDeleteInvitation(TokenNeeded):
 class TestRedeemInvitation(TokenNeeded):
     """POST /caregiver/invitations"""
 
-    def test_a_caregiver_who_redeems_a_code_is_linked_with_its_scopes(self, siti: Client, budi: Client) -> None:
+    def test_a_caregiver_who_redeems_a_code_is_linked_with_its_scopes(self, siti, budi):
         code = invite(siti, "alerts", "history")["code"]
         response = budi.post("/caregiver/invitations", {"code": code})
         assert response.status_code == 201
@@ -219,59 +216,59 @@ class TestRedeemInvitation(TokenNeeded):
         assert siti.get("/patient/caregivers").json[0]["scopes"] == ["alerts", "history"]
         assert not care.allows(budi.id, siti.id, Scope.MANAGE)
 
-    def test_a_code_works_once(self, client: Client, siti: Client, budi: Client) -> None:
+    def test_a_code_works_once(self, client, siti, budi):
         code = invite(siti, "manage")["code"]
         assert budi.post("/caregiver/invitations", {"code": code}).status_code == 201
         for late in (client.as_(make_user(RoleName.PENDAMPING)), budi):
             assert_error(late.post("/caregiver/invitations", {"code": code}), 404, "not_found")
         assert len(siti.get("/patient/caregivers").json) == 1
 
-    def test_an_invitation_adds_scopes_to_an_existing_link(self, siti: Client, budi: Client) -> None:
+    def test_an_invitation_adds_scopes_to_an_existing_link(self, siti, budi):
         budi.post("/caregiver/patients", {"patient_id": siti.id})
         siti.put(f"/patient/caregivers/{budi.id}", {"scopes": ["manage"]})
         response = budi.post("/caregiver/invitations", {"code": invite(siti, "alerts")["code"]})
         assert (response.status_code, response.json["scopes"]) == (200, ["alerts", "manage"])
 
-    def test_only_a_caregiver_can_redeem_an_invitation(self, siti: Client, admin: Client) -> None:
+    def test_only_a_caregiver_can_redeem_an_invitation(self, siti, admin):
         for other in (siti, admin):
             assert_error(other.post("/caregiver/invitations", {"code": "K7MP4WQX9R"}), 403, "forbidden")
 
-    def test_redeeming_the_own_invitation_is_refused(self, client: Client) -> None:
+    def test_redeeming_the_own_invitation_is_refused(self, client):
         both = client.as_(make_user(RoleName.PENDAMPING, RoleName.PASIEN))
         code = invite(both)["code"]
         assert_error(both.post("/caregiver/invitations", {"code": code}), 400, "same_person")
         assert len(both.get(PATH).json) == 1
 
     @pytest.mark.parametrize("body", [{}, {"code": None}, {"code": ""}, {"code": "x" * 21}, {"code": 7}])
-    def test_a_wrong_code_is_bad_input(self, budi: Client, body: dict[str, Any]) -> None:
+    def test_a_wrong_code_is_bad_input(self, budi, body):
         assert_error(budi.post("/caregiver/invitations", body), 400, "validation_error", "code")
 
 
 class TestListPatients(TokenNeeded):
     """GET /patients"""
 
-    def test_the_list_contains_no_private_fields(self, siti: Client, budi: Client) -> None:
+    def test_the_list_contains_no_private_fields(self, siti, budi):
         (patient,) = budi.get("/patients").json
         assert set(patient) == PERSON
         assert patient["username"] == "siti"
 
-    def test_the_number_of_statements_does_not_grow_with_the_list(self, siti: Client, statements: Any) -> None:
+    def test_the_number_of_statements_does_not_grow_with_the_list(self, siti, statements):
         for _ in range(15):
             make_user(RoleName.PASIEN)
         with statements.at_most(4):  # SQL statements: session, role, page, count
             assert len(siti.get("/patients?per_page=10").json) == 10
 
-    def test_a_long_search_is_bad_input(self, siti: Client) -> None:
+    def test_a_long_search_is_bad_input(self, siti):
         assert_error(siti.get(f"/patients?q={'x' * 101}"), 400, "validation_error", "q")
 
 
 class TestListCaregivers(TokenNeeded):
     """GET /caregivers"""
 
-    def test_the_list_contains_no_private_fields(self, siti: Client, budi: Client) -> None:
+    def test_the_list_contains_no_private_fields(self, siti, budi):
         (row,) = siti.get("/caregivers").json
         assert set(row) == PERSON
         assert row["username"] == "budi"
 
-    def test_a_wrong_page_is_bad_input(self, siti: Client) -> None:
+    def test_a_wrong_page_is_bad_input(self, siti):
         assert_error(siti.get("/caregivers?per_page=x"), 400, "validation_error", "per_page")

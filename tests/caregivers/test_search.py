@@ -1,12 +1,7 @@
 """Search for a patient or a caregiver by a part of the name."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.admins.service import relations
 from app.caregivers import service
@@ -14,25 +9,24 @@ from app.core.database.session import db, unit_of_work
 from app.core.web.pagination import MAX_COUNTED, Page, Search, containing
 from app.identity import users
 from app.identity.models import RoleName, User
-from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.helpers.plans import analyse, plan_of, plans_of_all
 
 
-def found(client: Client, q: str, path: str = "/patients") -> list[str]:
+def found(client, q, path="/patients"):
     response = client.get(path, query_string={"q": q})
     assert response.status_code == 200, response.json
     return [row["username"] for row in response.json]
 
 
 @pytest.mark.parametrize("q", ["sit", "AMINAH", "i a", "si"])
-def test_a_part_of_username_or_name_finds_a_patient(siti: Client, q: str) -> None:
+def test_a_part_of_username_or_name_finds_a_patient(siti, q):
     make_user(username="lain", nama_ktp="Orang Lain")
     assert found(siti, q) == ["siti"]
     assert found(siti, q, "/caregivers") == []
 
 
-def test_a_part_of_the_name_finds_a_caregiver(siti: Client) -> None:
+def test_a_part_of_the_name_finds_a_caregiver(siti):
     make_user(RoleName.PENDAMPING, username="budi", nama_ktp="Budi 50%_x")
     make_user(RoleName.PENDAMPING, username="sari", nama_ktp="Sari 500")
     assert found(siti, "Budi", "/caregivers") == ["budi"]
@@ -42,12 +36,12 @@ def test_a_part_of_the_name_finds_a_caregiver(siti: Client) -> None:
 
 
 @pytest.mark.parametrize("q", ["contoh.id", "0812", "Melati"])
-def test_email_phone_and_pseudonym_are_not_searched(siti: Client, q: str) -> None:
+def test_email_phone_and_pseudonym_are_not_searched(siti, q):
     siti.user.email = "s@contoh.id"
     assert found(siti, q) == []
 
 
-def test_a_search_is_paged_and_an_empty_text_lists_everybody(siti: Client) -> None:
+def test_a_search_is_paged_and_an_empty_text_lists_everybody(siti):
     for n in range(3):
         make_user(username=f"pasien{n}")
     response = siti.get("/patients?q=pasien&per_page=2")
@@ -58,7 +52,7 @@ def test_a_search_is_paged_and_an_empty_text_lists_everybody(siti: Client) -> No
     assert siti.get(f"/patients?q={'x' * 101}").status_code == 400
 
 
-def test_a_search_costs_a_fixed_number_of_statements(siti: Client, statements: Any) -> None:
+def test_a_search_costs_a_fixed_number_of_statements(siti, statements):
     for n in range(15):
         make_user(username=f"pasien{n}")
     for q in ("pasien", "pa"):
@@ -67,7 +61,7 @@ def test_a_search_costs_a_fixed_number_of_statements(siti: Client, statements: A
 
 
 @pytest.fixture
-def many(committed: Flask) -> None:
+def many(committed):
     """Create 20,000 patients, five caregivers, and 2,500 links between them."""
     with unit_of_work():
         for statement in MANY:
@@ -95,7 +89,7 @@ MANY = (
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("many")
-def test_a_search_does_not_scan_the_whole_users_table() -> None:
+def test_a_search_does_not_scan_the_whole_users_table():
     with unit_of_work():
         for q in ("massa123", "Orang", "zzz"):
             matches = containing(q, User.username, User.nama_ktp)
@@ -106,7 +100,7 @@ def test_a_search_does_not_scan_the_whole_users_table() -> None:
 
 
 @pytest.mark.usefixtures("many")
-def test_lists_by_role_use_the_role_index_or_the_created_at_index() -> None:
+def test_lists_by_role_use_the_role_index_or_the_created_at_index():
     with unit_of_work():
         everybody = service.list_with_role(RoleName.PASIEN, Search(Page(1, 20)))
         assert (len(everybody.rows), everybody.total) == (20, MAX_COUNTED)
@@ -117,7 +111,7 @@ def test_lists_by_role_use_the_role_index_or_the_created_at_index() -> None:
 
 
 @pytest.mark.usefixtures("many")
-def test_the_latest_links_are_read_with_the_created_at_index() -> None:
+def test_the_latest_links_are_read_with_the_created_at_index():
     with unit_of_work(), plans_of_all() as plans:
         listing = relations.list_all(Search(Page(1, 20)))
     assert (len(listing.rows), listing.total) == (20, 2500)

@@ -1,7 +1,5 @@
 """Routes for operators: the state of the service, switches, and the deliveries of a user."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import sqlalchemy as sa
@@ -10,11 +8,10 @@ from app.core.database.session import db
 from app.notifications.models import Delivery
 from tests.console.deliveries import send
 from tests.forum.posts import moderate, write_reply, write_thread
-from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 
 
-def test_due_deliveries_are_counted_by_queue(admin: Client, siti: Client) -> None:
+def test_due_deliveries_are_counted_by_queue(admin, siti):
     send(siti)
     send(siti, "Lagi")
     db.session.execute(sa.update(Delivery).values(next_try_at=sa.func.now() - timedelta(minutes=2)))
@@ -26,7 +23,7 @@ def test_due_deliveries_are_counted_by_queue(admin: Client, siti: Client) -> Non
     assert due["bulk"] == (0, 0.0)
 
 
-def test_outcomes_are_those_of_the_last_hour_by_state(admin: Client, siti: Client) -> None:
+def test_outcomes_are_those_of_the_last_hour_by_state(admin, siti):
     for title in ("Satu", "Dua", "Tiga"):
         send(siti, title)
     ids = db.session.scalars(sa.select(Delivery.id).order_by(Delivery.id)).all()
@@ -37,7 +34,7 @@ def test_outcomes_are_those_of_the_last_hour_by_state(admin: Client, siti: Clien
     assert admin.get("/admins/operasi").json["outcomes"] == outcomes
 
 
-def test_deliveries_do_not_reveal_the_author_behind_a_pseudonym(client: Client, siti: Client, admin: Client) -> None:
+def test_deliveries_do_not_reveal_the_author_behind_a_pseudonym(client, siti, admin):
     """Administrators see no notices about replies and about hidden posts."""
     thread_id = write_thread(siti, use_pseudonym=True)["id"]
     write_reply(client.as_(make_user()), thread_id)
@@ -48,7 +45,7 @@ def test_deliveries_do_not_reveal_the_author_behind_a_pseudonym(client: Client, 
     assert admin.get(f"/admins/users/{siti.id}/pengiriman").json == []
 
 
-def test_deliveries_do_not_show_broadcasts_of_threads(admin: Client, siti: Client) -> None:
+def test_deliveries_do_not_show_broadcasts_of_threads(admin, siti):
     """A broadcast about a thread is not sent to the thread's author. The missing delivery would reveal the author."""
     for about_type in ("forum_thread", "article"):
         db.session.add(

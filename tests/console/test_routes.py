@@ -1,13 +1,10 @@
 """Routes for operators and clients in the order of `routes.py`, and the page."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 from redis.exceptions import ConnectionError as RedisAway
 
 from app.console import service
@@ -21,20 +18,18 @@ from app.notifications.delivery.metrics import SETTLED
 from app.notifications.models import About, Broadcast, Delivery, DeliveryState
 from config import ROOT
 from tests.console.deliveries import send
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.for_admins import ForAdmins
 
 
-def settings(app: Flask, monkeypatch: pytest.MonkeyPatch, **changes: object) -> None:
+def settings(app, monkeypatch, **changes):
     monkeypatch.setitem(app.extensions, "config", dataclasses.replace(app.extensions["config"], **changes))
 
 
 class TestGetFeatures:
     """GET /features"""
 
-    def test_without_settings_all_features_are_off(
-        self, app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_without_settings_all_features_are_off(self, app, client, monkeypatch):
         settings(app, monkeypatch, vapid_public_key=None)
         assert client.get("/features").json == {
             "captcha_site_key": None,
@@ -44,7 +39,7 @@ class TestGetFeatures:
             "console": False,
         }
 
-    def test_enabled_features_are_listed(self, app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_enabled_features_are_listed(self, app, client, monkeypatch):
         settings(
             app,
             monkeypatch,
@@ -64,9 +59,7 @@ class TestGetFeatures:
             "console": True,
         }
 
-    def test_a_captcha_site_key_without_a_secret_is_not_listed(
-        self, app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_captcha_site_key_without_a_secret_is_not_listed(self, app, client, monkeypatch):
         settings(app, monkeypatch, captcha_secret=None, captcha_site_key="6Lc")
         assert client.get("/features").json["captcha_site_key"] is None
 
@@ -74,7 +67,7 @@ class TestGetFeatures:
 class TestGetCondition(ForAdmins):
     """GET /admins/operasi"""
 
-    def test_problems_of_the_workers_are_listed(self, admin: Client) -> None:
+    def test_problems_of_the_workers_are_listed(self, admin):
         condition = admin.get("/admins/operasi").json
         assert condition["problems"] == metrics.worker_problems() != []
         assert [queue["queue"] for queue in condition["queues"]] == list(QUEUES)
@@ -82,10 +75,8 @@ class TestGetCondition(ForAdmins):
         assert condition["sender"] is None
         assert condition["broadcasts"] == {"paused": False, "open": 0}
 
-    def test_without_redis_the_other_parts_are_still_returned(
-        self, admin: Client, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def away() -> list[str]:
+    def test_without_redis_the_other_parts_are_still_returned(self, admin, monkeypatch):
+        def away():
             raise RedisAway("refused")
 
         monkeypatch.setattr(service.delivery_metrics, "worker_problems", away)
@@ -98,7 +89,7 @@ class TestGetCondition(ForAdmins):
 class TestUpdateBroadcasts(ForAdmins):
     """PUT /admins/operasi/siaran"""
 
-    def test_pausing_and_resuming_broadcasts_is_audited(self, admin: Client) -> None:
+    def test_pausing_and_resuming_broadcasts_is_audited(self, admin):
         broadcasts.announce(About("article", 1))
         assert admin.put("/admins/operasi/siaran", {"paused": True}).json == {"paused": True, "open": 1}
         assert admin.get("/admins/operasi").json["broadcasts"]["paused"] is True
@@ -108,14 +99,14 @@ class TestUpdateBroadcasts(ForAdmins):
         assert db.session.scalar(sa.select(sa.func.count()).select_from(Broadcast)) == 1
 
     @pytest.mark.parametrize("body", [{}, {"paused": "mungkin"}, {"paused": None}, []])
-    def test_a_pause_that_is_no_boolean_is_400(self, admin: Client, body: object) -> None:
+    def test_a_pause_that_is_no_boolean_is_400(self, admin, body):
         assert_error(admin.put("/admins/operasi/siaran", body), 400, "validation_error")
 
 
 class TestListUserDeliveries(ForAdmins):
     """GET /admins/users/<user_id>/pengiriman"""
 
-    def test_deliveries_have_status_and_reason_but_no_text(self, admin: Client, siti: Client) -> None:
+    def test_deliveries_have_status_and_reason_but_no_text(self, admin, siti):
         send(siti)
         db.session.execute(
             sa.update(Delivery).values(state=DeliveryState.FAILED, last_error="no number", settled_at=sa.func.now())
@@ -128,16 +119,16 @@ class TestListUserDeliveries(ForAdmins):
         assert part["reason"] == "Akun Anda belum punya nomor HP."
         assert "Rahasia" not in response.text
 
-    def test_the_read_is_recorded_in_the_persons_access_log(self, admin: Client, siti: Client) -> None:
+    def test_the_read_is_recorded_in_the_persons_access_log(self, admin, siti):
         admin.get(f"/admins/users/{siti.id}/pengiriman")
         looks = db.session.scalars(sa.select(AccessLogEntry.action).where(AccessLogEntry.user_id == siti.id)).all()
         assert AccessAction.DELIVERIES_READ in looks
 
-    def test_deliveries_of_an_unknown_person_are_not_found(self, admin: Client) -> None:
+    def test_deliveries_of_an_unknown_person_are_not_found(self, admin):
         assert_error(admin.get("/admins/users/999999/pengiriman"), 404)
 
     @pytest.mark.parametrize("query", ["page=0", "per_page=101", "page=x"])
-    def test_a_wrong_page_of_deliveries_is_refused(self, admin: Client, siti: Client, query: str) -> None:
+    def test_a_wrong_page_of_deliveries_is_refused(self, admin, siti, query):
         assert_error(admin.get(f"/admins/users/{siti.id}/pengiriman?{query}"), 400, "validation_error")
 
 
@@ -152,14 +143,8 @@ class TestConsole:
         ],
     )  # fmt: skip
     def test_the_console_is_on_in_development_or_if_switched_on(
-        self,
-        app: Flask,
-        client: Client,
-        monkeypatch: pytest.MonkeyPatch,
-        environment: str,
-        set_to: bool | None,
-        has_console: bool,
-    ) -> None:
+        self, app, client, monkeypatch, environment, set_to, has_console
+    ):
         settings(app, monkeypatch, environment=environment, console=set_to)
         assert client.get("/features").json["console"] is has_console
         page = client.get("/console")
@@ -173,7 +158,7 @@ class TestConsole:
             assert page.headers["X-Frame-Options"] == "DENY"
             assert page.headers["Cache-Control"] == "no-store"
 
-    def test_console_modules_are_revalidated_and_import_only_each_other(self, client: Client) -> None:
+    def test_console_modules_are_revalidated_and_import_only_each_other(self, client):
         folder = ROOT / "app/static/console"
         names, left = {"main.js"}, ["main.js"]
         while left:

@@ -1,9 +1,5 @@
 """Broadcasts about new articles and videos."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 import sqlalchemy as sa
 
@@ -11,7 +7,6 @@ from app.core.database.session import db
 from app.core.lib import local_time
 from app.notifications.models import Broadcast
 from tests.articles.samples import NEW
-from tests.helpers.client import Client
 from tests.notifications.deliveries import announced
 from tests.videos.samples import SAVE
 
@@ -22,9 +17,7 @@ NAMES = {"article": "Artikel", "video": "Video"}
 
 
 @each_kind
-def test_a_new_record_is_announced_later_unless_it_is_deleted(
-    admin: Client, path: str, new: dict[str, Any], kind: str
-) -> None:
+def test_a_new_record_is_announced_later_unless_it_is_deleted(admin, path, new, kind):
     before = local_time.now()
     record_id = admin.post(path, {**new, "title": "Gizi"}).json["id"]
     row = db.session.scalars(sa.select(Broadcast)).one()
@@ -49,8 +42,6 @@ def test_a_new_record_is_announced_later_unless_it_is_deleted(
         ("Gizi, oleh dr. Ani, Sp.GK", "Gizi, oleh dr. Ani, Sp. GK"),
     ],
 )
-def test_announcements_have_broken_links_and_no_phone_numbers(
-    admin: Client, path: str, new: dict[str, Any], kind: str, title: str, said: str
-) -> None:
+def test_announcements_have_broken_links_and_no_phone_numbers(admin, path, new, kind, title, said):
     assert admin.post(path, {**new, "title": title}).status_code == 201
     assert announced(db.session.scalars(sa.select(Broadcast)).one()) == f"{NAMES[kind]} baru: {said}"

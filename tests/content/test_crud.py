@@ -1,7 +1,5 @@
 """Records that administrators write and everybody reads: how all sections behave alike, in one table."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
@@ -9,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.core.media.samples import plain
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 
 
 @dataclass(frozen=True)
@@ -26,9 +24,10 @@ class Section:
     deleted: int = 200
 
 
+PICTURE = plain()
 #: Values that no required text may have.
 TEXT = ["", " ", None, 5]
-SECTIONS: dict[str, Section] = {
+SECTIONS = {
     "articles": Section(
         "/articles", "/articles/{}", "/articles/{}", {"title": "Gizi", "url": "https://contoh.id/gizi", "content": "a"},
         {"title": "Baru", "url": None},
@@ -82,7 +81,7 @@ each_section = pytest.mark.parametrize("section", SECTIONS.values(), ids=SECTION
 WITH_PICTURES = {name: SECTIONS[name] for name in ("articles", "komunitas", "dokter")}
 
 
-def shown(client: Client, section: Section, record_id: object) -> dict[str, Any] | None:
+def shown(client, section, record_id):
     """Return the record as everybody reads it."""
     response = client.get(section.read.format(record_id))
     if response.status_code == 404:
@@ -92,7 +91,7 @@ def shown(client: Client, section: Section, record_id: object) -> dict[str, Any]
 
 
 @each_section
-def test_only_administrators_write(client: Client, siti: Client, budi: Client, section: Section) -> None:
+def test_only_administrators_write(client, siti, budi, section):
     calls = (("POST", section.create), ("PUT", section.change.format(1)), ("DELETE", section.change.format(1)))
     for method, path in calls:
         assert_error(client.open(method, path), 401)
@@ -101,7 +100,7 @@ def test_only_administrators_write(client: Client, siti: Client, budi: Client, s
 
 
 @each_section
-def test_a_record_is_created_changed_and_deleted(client: Client, admin: Client, section: Section) -> None:
+def test_a_record_is_created_changed_and_deleted(client, admin, section):
     created = admin.post(section.create, section.new)
     assert created.status_code == 201, created.json
     record = created.json
@@ -124,7 +123,7 @@ def test_a_record_is_created_changed_and_deleted(client: Client, admin: Client, 
 
 
 @each_section
-def test_an_unknown_id_is_404(client: Client, admin: Client, section: Section) -> None:
+def test_an_unknown_id_is_404(client, admin, section):
     for number in (999_999, 10**25):
         assert_error(admin.put(section.change.format(number), section.edit), 404)
         assert_error(admin.delete(section.change.format(number)), 404)
@@ -138,7 +137,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("section", "field"), REFUSED)
-def test_a_bad_value_is_400_and_names_its_field(admin: Client, section: Section, field: str) -> None:
+def test_a_bad_value_is_400_and_names_its_field(admin, section, field):
     record = admin.post(section.create, section.new).json
     path = section.change.format(record["id"])
     other = {**section.new, **({"url": None} if "url" in record else {})}
@@ -148,17 +147,15 @@ def test_a_bad_value_is_400_and_names_its_field(admin: Client, section: Section,
 
 
 @pytest.mark.parametrize("section", WITH_PICTURES.values(), ids=WITH_PICTURES)
-def test_a_picture_is_replaced_removed_and_deleted_with_its_record(
-    client: Client, admin: Client, section: Section
-) -> None:
-    def picture(data: bytes = plain()) -> dict[str, Any]:
+def test_a_picture_is_replaced_removed_and_deleted_with_its_record(client, admin, section):
+    def picture(data=PICTURE):
         return {"image": (BytesIO(data), "foto.jpg")}
 
     name = next(iter(section.new))
     record = admin.post(section.create, data={name: section.new[name], **picture()}).json
     path, images = section.change.format(record["id"]), [record["image"]]
     assert client.get(images[0]).mimetype == "image/webp"
-    for data, text, status in ((b"<svg/>", "Baru", 415), (plain(), " ", 400)):
+    for data, text, status in ((b"<svg/>", "Baru", 415), (PICTURE, " ", 400)):
         assert_error(admin.put(path, data={name: text, **picture(data)}), status)
         assert_error(admin.post(section.create, data={name: text, **picture(data)}), status)
     assert client.get(images[0]).status_code == 200

@@ -1,35 +1,25 @@
 """Saved articles and videos: both behave alike, in one table."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.saved import service
 from app.saved.models import Kind, Saved
 from tests.articles.samples import ONE, TWO
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_article, make_user, make_video
-from tests.helpers.statements import Statements
 from tests.videos.samples import SAVE
 
 #: For each kind: the path, a record to save, and another one.
-KINDS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
-    "article": ("/articles", ONE, TWO),
-    "video": ("/videoplatform", SAVE, {"video_id": "def", "title": "Lain"}),
-}
+KINDS = {"article": ("/articles", ONE, TWO), "video": ("/videoplatform", SAVE, {"video_id": "def", "title": "Lain"})}
 each_kind = pytest.mark.parametrize(("path", "one", "two"), KINDS.values(), ids=KINDS)
 
 
 @each_kind
-def test_each_request_flips_a_save_with_one_statement(
-    siti: Client, statements: Statements, path: str, one: dict[str, Any], two: dict[str, Any]
-) -> None:
+def test_each_request_flips_a_save_with_one_statement(siti, statements, path, one, two):
     states = [siti.post(f"{path}/save", one).json["is_saved"] for _ in range(3)]
     assert states == [True, False, True]
     with statements.at_most(2):
@@ -39,9 +29,7 @@ def test_each_request_flips_a_save_with_one_statement(
 
 
 @each_kind
-def test_people_see_their_own_saves_latest_first(
-    client: Client, siti: Client, path: str, one: dict[str, Any], two: dict[str, Any]
-) -> None:
+def test_people_see_their_own_saves_latest_first(client, siti, path, one, two):
     for saved in (one, two, one, one):
         siti.post(f"{path}/save", saved)
     rows = siti.get(f"{path}/saved").json
@@ -60,7 +48,7 @@ def test_people_see_their_own_saves_latest_first(
     assert_error(siti.get(f"{path}/saved?per_page=101"), 400, "validation_error", "per_page")
 
 
-def test_a_stored_record_is_marked_for_the_person_who_saved_it(siti: Client, client: Client) -> None:
+def test_a_stored_record_is_marked_for_the_person_who_saved_it(siti, client):
     article = make_article(image="a" * 32 + ".webp")
     video = make_video(thumbnail="https://i.ytimg.com/vi/stored/hqdefault.jpg")
     siti.post("/articles/save", {"url": f"{article.url}?utm_medium=x", "title": "Judul"})
@@ -79,7 +67,7 @@ def test_a_stored_record_is_marked_for_the_person_who_saved_it(siti: Client, cli
         assert [(body[0] if isinstance(body, list) else body)["is_saved"] for body in bodies] == [is_saved] * 6
 
 
-def test_a_new_record_of_a_saved_address_is_marked_as_saved(admin: Client) -> None:
+def test_a_new_record_of_a_saved_address_is_marked_as_saved(admin):
     for path, new, (_, saved, _) in zip(
         ("/articles", "/videoplatform/video"), (ONE, SAVE), KINDS.values(), strict=True
     ):
@@ -98,7 +86,7 @@ def test_a_new_record_of_a_saved_address_is_marked_as_saved(admin: Client) -> No
         ("/videoplatform", {"thumbnail_url": 5}, "thumbnail_url"),
     ],
 )
-def test_a_bad_save_is_400(siti: Client, path: str, change: dict[str, object], field: str) -> None:
+def test_a_bad_save_is_400(siti, path, change, field):
     body = ONE if path == "/articles" else SAVE
     assert_error(siti.post(f"{path}/save", {**body, **change}), 400, field=field)
 
@@ -121,16 +109,16 @@ def test_a_bad_save_is_400(siti: Client, path: str, change: dict[str, object], f
         (None, False),
     ],
 )
-def test_only_thumbnails_on_hosts_of_the_platform_are_saved(siti: Client, sent: str | None, is_kept: bool) -> None:
+def test_only_thumbnails_on_hosts_of_the_platform_are_saved(siti, sent, is_kept):
     assert siti.post("/videoplatform/save", {**SAVE, "thumbnail_url": sent}).json == {"is_saved": True}
     assert [row["thumbnail"] for row in siti.get("/videoplatform/saved").json] == [sent if is_kept else None]
 
 
-def test_concurrent_flips_of_a_save_leave_the_correct_state(committed: Flask) -> None:
+def test_concurrent_flips_of_a_save_leave_the_correct_state(committed):
     with unit_of_work():
         user_id = make_user().id
 
-    def tap(_: int) -> bool:
+    def tap(_):
         with committed.app_context(), unit_of_work():
             return service.toggle(user_id, Kind.ARTICLE, ONE["url"], title="Satu")
 
@@ -141,9 +129,7 @@ def test_concurrent_flips_of_a_save_leave_the_correct_state(committed: Flask) ->
 
 
 @each_kind
-def test_saves_are_limited_for_each_person(
-    client: Client, siti: Client, limited: None, path: str, one: dict[str, Any], two: dict[str, Any]
-) -> None:
+def test_saves_are_limited_for_each_person(client, siti, limited, path, one, two):
     for _ in range(60):
         assert siti.post(f"{path}/save", one).status_code == siti.post(f"{path}/save", two).status_code == 200
     assert_error(siti.post(f"{path}/save", one), 429, "too_many_requests")

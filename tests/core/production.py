@@ -1,7 +1,5 @@
 """The minimum of settings with which the service starts in production."""
 
-from __future__ import annotations
-
 import base64
 import secrets
 

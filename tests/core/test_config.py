@@ -1,12 +1,9 @@
 """Settings: conversion of their values, required settings, and error messages."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -16,13 +13,13 @@ from config import RISKS, ROOT, SETTINGS, STAND_INS, Config, ConfigError, near_n
 from tests.core.production import GOOD
 
 
-def problems(**changes: str) -> str:
+def problems(**changes):
     with pytest.raises(ConfigError) as caught:
         Config.from_env({name: value for name, value in {**GOOD, **changes}.items() if value})
     return str(caught.value)
 
 
-def test_valid_settings_are_converted_to_their_types() -> None:
+def test_valid_settings_are_converted_to_their_types():
     config = Config.from_env(GOOD)
     assert config.is_production
     assert config.database_url == "postgresql+psycopg2://u:p@db/health"
@@ -32,17 +29,17 @@ def test_valid_settings_are_converted_to_their_types() -> None:
     assert config.rate_limits is True
 
 
-def test_the_default_environment_is_production() -> None:
+def test_the_default_environment_is_production():
     assert Config.from_env({k: v for k, v in GOOD.items() if k != "ENVIRONMENT"}).is_production
 
 
-def test_an_s3_bucket_without_boto3_is_refused_with_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_s3_bucket_without_boto3_is_refused_with_the_install_command(monkeypatch):
     assert Config.from_env({**GOOD, "MEDIA_S3_BUCKET": "pictures"}).media_s3_bucket == "pictures"
     monkeypatch.setitem(sys.modules, "boto3", None)
     assert "MEDIA_S3_BUCKET needs boto3: pip install --no-deps -r requirements-s3.txt" in problems(MEDIA_S3_BUCKET="p")
 
 
-def test_one_error_names_all_missing_settings() -> None:
+def test_one_error_names_all_missing_settings():
     with pytest.raises(ConfigError) as caught:
         Config.from_env({})
     for name in ("DATABASE_URL", "REDIS_URL", "FRONTEND_URL", "SECRET_KEY", "JWT_SECRET_KEYS", "NIK_KEYS"):
@@ -60,7 +57,7 @@ def test_one_error_names_all_missing_settings() -> None:
         ("MESSAGING_PROVIDER", "pigeon"), ("CORS_ORIGINS", "*"), ("TRUSTED_PROXIES", "-1"), ("JWT_SECRET_KEYS", " , "),
     ],
 )  # fmt: skip
-def test_the_error_names_the_setting_with_an_invalid_value(name: str, value: str) -> None:
+def test_the_error_names_the_setting_with_an_invalid_value(name, value):
     assert name in problems(**{name: value})
 
 
@@ -73,29 +70,29 @@ def test_the_error_names_the_setting_with_an_invalid_value(name: str, value: str
         *((name, STAND_INS[name]) for name in ("SECRET_KEY", "JWT_SECRET_KEYS", "NIK_KEYS")),
     ],
 )
-def test_production_refuses_weak_and_default_secrets(name: str, value: str) -> None:
+def test_production_refuses_weak_and_default_secrets(name, value):
     assert f"{name} is weak" in problems(**{name: value})
 
 
 @pytest.mark.parametrize("name", ["SECRET_KEY", "FONNTE_WEBHOOK_TOKEN"])
-def test_production_refuses_the_same_secret_in_two_settings(name: str) -> None:
+def test_production_refuses_the_same_secret_in_two_settings(name):
     assert "repeats a secret" in problems(**{name: GOOD["JWT_SECRET_KEYS"].split(",")[0]})
 
 
-def test_the_address_for_push_services_is_by_default_one_of_the_service() -> None:
+def test_the_address_for_push_services_is_by_default_one_of_the_service():
     given = {name: value for name, value in GOOD.items() if name != "VAPID_SUBJECT"}
     assert Config.from_env(given).push_subject == "https://app.example.org"
     assert Config.from_env({**given, "PUBLIC_URL": "https://api.example.org"}).push_subject == "https://api.example.org"
 
 
-def test_the_error_names_a_setting_that_another_setting_requires() -> None:
+def test_the_error_names_a_setting_that_another_setting_requires():
     assert "MESSAGING_TOKEN" in problems(MESSAGING_PROVIDER="fonnte")
     assert "MESSAGING_SENDER_ID" in problems(MESSAGING_PROVIDER="whatsapp_cloud", MESSAGING_TOKEN="x")
     assert "VAPID_PRIVATE_KEY is missing" in problems(VAPID_PRIVATE_KEY="")
     assert "VAPID_SUBJECT is missing" in problems(VAPID_SUBJECT="", FRONTEND_URL="http://app.example.org")
 
 
-def test_the_vapid_public_key_must_belong_to_the_private_key() -> None:
+def test_the_vapid_public_key_must_belong_to_the_private_key():
     public, private = vapid.new_keys()
     assert Config.from_env({**GOOD, "VAPID_PRIVATE_KEY": private}).vapid_public_key == public
     both = {"VAPID_PUBLIC_KEY": public, "VAPID_PRIVATE_KEY": private}
@@ -104,14 +101,14 @@ def test_the_vapid_public_key_must_belong_to_the_private_key() -> None:
 
 
 @pytest.mark.parametrize("key", ["x", "_" * 43, "A" * 43, pytest.param(vapid.new_keys()[0], id="a public key")])
-def test_an_invalid_vapid_private_key_is_refused_and_not_in_the_error(key: str) -> None:
+def test_an_invalid_vapid_private_key_is_refused_and_not_in_the_error(key):
     found = problems(VAPID_PRIVATE_KEY=key)
     assert "VAPID_PRIVATE_KEY must be" in found
     assert key not in found.split()
 
 
 @pytest.mark.parametrize("hosts", ["h1:5432,h2:5432", "h1,h2"])
-def test_a_comma_separated_host_list_is_refused_with_the_right_form(hosts: str) -> None:
+def test_a_comma_separated_host_list_is_refused_with_the_right_form(hosts):
     found = problems(DATABASE_URL=f"postgresql://u:se,cret@{hosts}/health")
     assert "?host=h1,h2&port=5432,5432" in found
     assert "se,cret" not in found
@@ -119,7 +116,7 @@ def test_a_comma_separated_host_list_is_refused_with_the_right_form(hosts: str) 
 
 @pytest.mark.parametrize("query", ["host=h1:5432&host=h2:5433", "host=h1,h2&port=5432,5433"])
 @pytest.mark.parametrize("more", ["", "&target_session_attrs=read-write", "&sslmode=require"])
-def test_of_several_database_hosts_the_one_that_accepts_writes_is_used(query: str, more: str) -> None:
+def test_of_several_database_hosts_the_one_that_accepts_writes_is_used(query, more):
     url = Config.from_env({**GOOD, "DATABASE_URL": f"postgresql://u:p@/health?{query}{more}"}).database_url
     dialect = sa.make_url(url).get_dialect()()
     _, parameters = dialect.create_connect_args(sa.make_url(url))
@@ -127,19 +124,19 @@ def test_of_several_database_hosts_the_one_that_accepts_writes_is_used(query: st
     assert parameters["target_session_attrs"] == "read-write"
 
 
-def test_a_single_database_host_needs_no_attributes() -> None:
+def test_a_single_database_host_needs_no_attributes():
     for url in ("postgresql://u:p%2C@db/health", "postgresql://u@/health?host=/run/postgresql"):
         assert "target_session_attrs" not in Config.from_env({**GOOD, "DATABASE_URL": url}).database_url
 
 
-def test_production_requires_the_setting_messaging_provider() -> None:
+def test_production_requires_the_setting_messaging_provider():
     (line,) = [line for line in problems(MESSAGING_PROVIDER="").splitlines() if "MESSAGING_PROVIDER is missing" in line]
     assert {"fonnte", "whatsapp_cloud", "outbox"} <= set(re.findall(r"\w+", line))
     assert Config.from_env(GOOD).messaging_provider == "outbox"
     assert Config.from_env({"ENVIRONMENT": "testing"}).messaging_provider == "outbox"
 
 
-def test_a_secret_may_come_from_a_file(tmp_path: Path) -> None:
+def test_a_secret_may_come_from_a_file(tmp_path):
     file = tmp_path / "secret"
     file.write_text(GOOD["SECRET_KEY"] + "\n")
     given = {k: v for k, v in GOOD.items() if k != "SECRET_KEY"}
@@ -148,17 +145,17 @@ def test_a_secret_may_come_from_a_file(tmp_path: Path) -> None:
         Config.from_env({**given, "SECRET_KEY_FILE": str(tmp_path / "gone")})
 
 
-def test_the_repr_of_the_configuration_contains_no_secret() -> None:
+def test_the_repr_of_the_configuration_contains_no_secret():
     shown = repr(Config.from_env(GOOD))
     for name in ("SECRET_KEY", "DATABASE_URL", "VAPID_PRIVATE_KEY"):
         assert GOOD[name] not in shown
 
 
-def test_development_needs_no_other_settings() -> None:
+def test_development_needs_no_other_settings():
     assert Config.from_env({"ENVIRONMENT": "development"}).is_development
 
 
-def test_messaging_countries_must_be_calling_codes() -> None:
+def test_messaging_countries_must_be_calling_codes():
     assert Config.from_env(GOOD).messaging_countries == ("62",)
     assert Config.from_env({**GOOD, "MESSAGING_COUNTRIES": "62, 65"}).messaging_countries == ("62", "65")
     assert Config.from_env({**GOOD, "MESSAGING_COUNTRIES": "*"}).messaging_countries == ("*",)
@@ -166,13 +163,13 @@ def test_messaging_countries_must_be_calling_codes() -> None:
         assert "MESSAGING_COUNTRIES must be" in problems(MESSAGING_COUNTRIES=wrong)
 
 
-def test_one_error_lists_invalid_values_and_missing_required_settings() -> None:
+def test_one_error_lists_invalid_values_and_missing_required_settings():
     found = problems(TRUSTED_PROXIES="x", MESSAGING_PROVIDER="fonnte", SECRET_KEY="short", VAPID_SUBJECT="me")
     for name in ("TRUSTED_PROXIES", "MESSAGING_TOKEN", "SECRET_KEY", "VAPID_SUBJECT"):
         assert f"  {name} " in found
 
 
-def test_the_error_lists_each_invalid_setting_once() -> None:
+def test_the_error_lists_each_invalid_setting_once():
     found = problems(SECRET_KEY="", VAPID_PRIVATE_KEY="x", VAPID_PUBLIC_KEY="y", MESSAGING_PROVIDER="pigeon")
     assert [line.split()[0] for line in found.splitlines()[1:-1]] == [
         "SECRET_KEY", "MESSAGING_PROVIDER", "VAPID_PRIVATE_KEY",
@@ -180,13 +177,13 @@ def test_the_error_lists_each_invalid_setting_once() -> None:
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_the_example_in_a_setting_error_is_a_valid_value(name: str) -> None:
+def test_the_example_in_a_setting_error_is_a_valid_value(name):
     _, found = Config.read({**GOOD, name: "?,?"})
     if example := re.search(rf"^{name} .* as in (.+?)(?:, or .*)?$", "\n".join(found), re.MULTILINE):
         Config.from_env({**GOOD, name: example[1]})
 
 
-def test_an_empty_value_and_an_empty_file_count_as_missing(tmp_path: Path) -> None:
+def test_an_empty_value_and_an_empty_file_count_as_missing(tmp_path):
     (tmp_path / "empty").write_text("\n")
     empty = {"CONTACT": "", "PLACES_KEY_FILE": str(tmp_path / "empty"), "FONNTE_WEBHOOK_TOKEN": ""}
     config = Config.from_env({**GOOD, **empty})
@@ -194,12 +191,12 @@ def test_an_empty_value_and_an_empty_file_count_as_missing(tmp_path: Path) -> No
     assert "SECRET_KEY is missing" in problems(SECRET_KEY="", SECRET_KEY_FILE=str(tmp_path / "empty"))
 
 
-def test_only_secrets_are_read_from_files(tmp_path: Path) -> None:
+def test_only_secrets_are_read_from_files(tmp_path):
     (tmp_path / "file").write_text("https://elsewhere.example.org")
     assert Config.from_env({**GOOD, "PUBLIC_URL_FILE": str(tmp_path / "file")}).public_url is None
 
 
-def test_reading_settings_leaves_the_process_environment_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_settings_leaves_the_process_environment_unchanged(monkeypatch):
     monkeypatch.setenv("CONTACT", "process")
     monkeypatch.setenv("PUBLIC_URL_FILE", "/nowhere")
     before = dict(os.environ)
@@ -208,7 +205,7 @@ def test_reading_settings_leaves_the_process_environment_unchanged(monkeypatch: 
 
 
 @pytest.mark.processes
-def test_a_worker_names_all_invalid_settings_without_a_traceback() -> None:
+def test_a_worker_names_all_invalid_settings_without_a_traceback():
     command = [sys.executable, "-m", "rq.cli", "worker", "-c", "worker", "-w", "worker.Worker", "urgent"]
     env = {**os.environ, "ENVIRONMENT": "testing", "RATE_LIMITS": "perhaps", "TRUSTED_PROXIES": "x"}
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
@@ -221,13 +218,13 @@ def test_a_worker_names_all_invalid_settings_without_a_traceback() -> None:
     assert done.stderr.splitlines() == lines
 
 
-def test_the_error_advises_flask_keys_new_if_a_key_is_missing() -> None:
+def test_the_error_advises_flask_keys_new_if_a_key_is_missing():
     assert "flask keys new" in problems(NIK_KEYS="")
     assert "flask keys new" not in problems(BROADCAST_HOURS="20-8")
 
 
 @pytest.mark.parametrize("subject", ["operator@example.org", "mailto:", "http://example.org", "https://"])
-def test_an_invalid_vapid_subject_is_refused(subject: str) -> None:
+def test_an_invalid_vapid_subject_is_refused(subject):
     assert "VAPID_SUBJECT must be" in problems(VAPID_SUBJECT=subject)
 
 
@@ -239,11 +236,11 @@ def test_an_invalid_vapid_subject_is_refused(subject: str) -> None:
         ("WHATSAPP_APP_SECRET_FILES", "WHATSAPP_APP_SECRET_FILE"),
     ],
 )  # fmt: skip
-def test_a_misspelled_setting_name_gets_a_suggestion(name: str, meant: str) -> None:
+def test_a_misspelled_setting_name_gets_a_suggestion(name, meant):
     assert near_names({name: "secret-value"}) == [f"{name} is not a setting: did you mean {meant}?"]
 
 
-def test_setting_names_and_unrelated_variables_get_no_suggestion() -> None:
+def test_setting_names_and_unrelated_variables_get_no_suggestion():
     others = ["PATH", "HOME", "LANG", "HOSTNAME", "TMPDIR", "QUEUE", "FLASK_APP", "INVOCATION_ID", "JOURNAL_STREAM"]
     names = [*others, *SETTINGS, "SECRET_KEY_FILE", "BIND", "PORT", "WEB_CONCURRENCY"]
     assert near_names(dict.fromkeys(names, "x")) == []
@@ -253,7 +250,7 @@ def test_setting_names_and_unrelated_variables_get_no_suggestion() -> None:
 CONSOLE_ROLE = {"SUPERADMIN_DATABASE_URL": "postgresql://sql_console@127.0.0.1/health"}
 
 
-def test_production_warns_about_each_risky_setting() -> None:
+def test_production_warns_about_each_risky_setting():
     names = ("PROFILE_REAUTH", "ADMIN_OTP", "SUPERADMIN_SQL_MODE", "PHONE_VERIFICATION", "PUSH_SEND")
     assert [line.split("=")[0] for line in warnings(Config.from_env(GOOD), GOOD)] == list(names)
     safe = {"PROFILE_REAUTH": "required", "ADMIN_OTP": "required", "SUPERADMIN_SQL_MODE": "ro", **CONSOLE_ROLE}
@@ -262,11 +259,11 @@ def test_production_warns_about_each_risky_setting() -> None:
     assert warnings(Config.from_env({"ENVIRONMENT": "development"}), {}) == []
 
 
-def test_the_safer_value_of_each_risky_setting_is_valid() -> None:
+def test_the_safer_value_of_each_risky_setting_is_valid():
     for (name, risky), (_, safer) in RISKS.items():
         assert getattr(Config.from_env({**GOOD, **CONSOLE_ROLE, name.upper(): safer}), name) == safer != risky
 
 
-def test_a_console_that_only_reads_needs_a_role_of_its_own() -> None:
+def test_a_console_that_only_reads_needs_a_role_of_its_own():
     with pytest.raises(ConfigError, match="SUPERADMIN_DATABASE_URL is missing: SUPERADMIN_SQL_MODE=ro needs it"):
         Config.from_env({**GOOD, "SUPERADMIN_SQL_MODE": "ro"})

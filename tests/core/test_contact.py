@@ -3,34 +3,27 @@
 If it is not set, no sentence mentions the administrator.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
 
 import pytest
-from flask import Flask
 
 from app.accounts import notices
-from app.notifications.delivery.claims import Claimed
 from app.privacy.service import delivery_labels
 from config import Config, ConfigError
 from tests.core.production import GOOD
-from tests.helpers.client import Client
 from tests.helpers.language import assert_readable
 
 CONTACT = "WhatsApp 0811-1234-567, Senin-Jumat 08.00-16.00"
 
 
-def delivery(**payload: object) -> list[Claimed]:
-    return [cast(Claimed, SimpleNamespace(id=1, channel="messaging", payload=payload))]
+def delivery(**payload):
+    return [SimpleNamespace(id=1, channel="messaging", payload=payload)]
 
 
 #: Functions for all sentences that can end with the administrator's contact.
-SENTENCES: dict[str, Callable[[], Any]] = {
+SENTENCES = {
     "account changed": lambda: notices.render(delivery(event=notices.ACCOUNT_CHANGED, fields=["email"]))[1]["text"],
     "number taken": lambda: notices.render(delivery(event=notices.NUMBER_WAS_TAKEN))[1]["text"],
     "delivery failed": lambda: delivery_labels.with_contact(delivery_labels.FAILED),
@@ -40,13 +33,13 @@ SENTENCES: dict[str, Callable[[], Any]] = {
 
 
 @pytest.fixture
-def contact(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def contact(app, monkeypatch):
     monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], contact=CONTACT))
 
 
 @pytest.mark.usefixtures("contact")
 @pytest.mark.parametrize("name", SENTENCES)
-def test_a_sentence_about_the_administrator_ends_with_the_contact(name: str) -> None:
+def test_a_sentence_about_the_administrator_ends_with_the_contact(name):
     text = SENTENCES[name]()
     assert text.endswith(f" hubungi administrator ({CONTACT}).")
     assert_readable(text.removesuffix(f" ({CONTACT})."))
@@ -54,17 +47,15 @@ def test_a_sentence_about_the_administrator_ends_with_the_contact(name: str) -> 
 
 @pytest.mark.usefixtures("app")
 @pytest.mark.parametrize("name", SENTENCES)
-def test_without_a_contact_no_sentence_says_whom_to_contact(name: str) -> None:
+def test_without_a_contact_no_sentence_says_whom_to_contact(name):
     text = SENTENCES[name]()
     assert "hubungi" not in text
     assert text.endswith(".")
     assert_readable(text)
 
 
-def test_a_500_response_contains_the_administrator_contact(
-    app: Flask, client: Client, contact: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def crash(*_: object) -> None:
+def test_a_500_response_contains_the_administrator_contact(app, client, contact, monkeypatch):
+    def crash(*_):
         raise RuntimeError
 
     monkeypatch.setattr("app.accounts.service.check_username", crash)
@@ -76,7 +67,7 @@ def test_a_500_response_contains_the_administrator_contact(
     )
 
 
-def test_only_the_contact_module_contains_the_text_hubungi_administrator() -> None:
+def test_only_the_contact_module_contains_the_text_hubungi_administrator():
     """Only the module of `ask_administrator` contains the phrase "hubungi administrator"."""
     root = Path(__file__).resolve().parents[2] / "app"
     files = [path for path in root.rglob("*") if path.suffix in (".py", ".html", ".js")]
@@ -85,10 +76,10 @@ def test_only_the_contact_module_contains_the_text_hubungi_administrator() -> No
 
 
 @pytest.mark.parametrize("text", ["x" * 81, " "])
-def test_a_contact_has_one_to_eighty_characters(text: str) -> None:
+def test_a_contact_has_one_to_eighty_characters(text):
     with pytest.raises(ConfigError, match="CONTACT must have 1 to 80 characters"):
         Config.from_env({**GOOD, "CONTACT": text})
 
 
-def test_a_line_break_in_the_contact_is_replaced_by_a_space() -> None:
+def test_a_line_break_in_the_contact_is_replaced_by_a_space():
     assert Config.from_env({**GOOD, "CONTACT": "a\n b"}).contact == "a b"

@@ -1,12 +1,9 @@
 """Tests of the demo data: every part adds rows, and a second run changes nothing."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib.local_time import today
@@ -14,19 +11,18 @@ from app.identity.models import User
 from dev import demo
 from dev.counters import wrong_counters
 from dev.demo.people import LOGINS
-from tests.helpers.client import Client
 
 pytestmark = pytest.mark.slow
 
 
-def counts() -> dict[str, int | None]:
+def counts():
     return {
         table.name: db.session.scalar(sa.select(sa.func.count()).select_from(table))
         for table in db.metadata.sorted_tables
     }
 
 
-def test_filling_demo_data_twice_adds_nothing(app: Flask) -> None:
+def test_filling_demo_data_twice_adds_nothing(app):
     with unit_of_work():
         assert "siti" in demo.fill()
     filled = counts()
@@ -37,12 +33,12 @@ def test_filling_demo_data_twice_adds_nothing(app: Flask) -> None:
     assert counts() == filled
 
 
-def test_filling_demo_data_has_no_statement_or_idle_timeout(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_filling_demo_data_has_no_statement_or_idle_timeout(app, monkeypatch):
     """With 50,000 people, a single statement or a pause between two statements can take minutes."""
     names = ("idle_in_transaction_session_timeout", "statement_timeout")
-    limits: list[object] = []
+    limits = []
 
-    def part() -> None:
+    def part():
         limits.extend(db.session.scalar(sa.text(f"SHOW {name}")) for name in names)
 
     monkeypatch.setattr(demo, "PARTS", (part,))
@@ -51,7 +47,7 @@ def test_filling_demo_data_has_no_statement_or_idle_timeout(app: Flask, monkeypa
     assert limits == ["0", "0"]
 
 
-def test_demo_data_fills_ninety_days_of_the_overview(client: Client) -> None:
+def test_demo_data_fills_ninety_days_of_the_overview(client):
     with unit_of_work():
         demo.fill()
     admin = client.as_(db.session.scalars(sa.select(User).where(User.username == "admin")).one())
@@ -73,7 +69,7 @@ def test_demo_data_fills_ninety_days_of_the_overview(client: Client) -> None:
     assert len(admin.get("/admins/caregiver-patient/all").json) > 15
 
 
-def test_the_demo_patient_siti_has_ninety_days_of_reminder_history(client: Client) -> None:
+def test_the_demo_patient_siti_has_ninety_days_of_reminder_history(client):
     with unit_of_work():
         demo.fill()
     siti = client.as_(db.session.scalars(sa.select(User).where(User.username == "siti")).one())
@@ -85,7 +81,7 @@ def test_the_demo_patient_siti_has_ninety_days_of_reminder_history(client: Clien
     assert all(sums[name] for name in ("done", "skipped", "missed", "undelivered"))
 
 
-def test_demo_threads_are_newest_first_and_have_correct_counters(client: Client) -> None:
+def test_demo_threads_are_newest_first_and_have_correct_counters(client):
     with unit_of_work():
         demo.fill()
     threads = client.get("/forum/threads").json
@@ -95,7 +91,7 @@ def test_demo_threads_are_newest_first_and_have_correct_counters(client: Client)
     assert wrong_counters() == {"forum_categories": 0, "posts": 0}
 
 
-def test_moderators_have_cases_of_each_kind(client: Client) -> None:
+def test_moderators_have_cases_of_each_kind(client):
     with unit_of_work():
         demo.fill()
     admin = client.as_(db.session.scalars(sa.select(User).where(User.username == "admin")).one())
@@ -106,7 +102,7 @@ def test_moderators_have_cases_of_each_kind(client: Client) -> None:
     assert any(len(case["reports"]) == 3 for case in cases)
 
 
-def test_only_the_demo_logins_accept_broadcasts(app: Flask) -> None:
+def test_only_the_demo_logins_accept_broadcasts(app):
     with unit_of_work():
         demo.fill()
     listening = sa.select(User.username).where(User.accepts_broadcasts)

@@ -1,16 +1,13 @@
 """Tests of the demo articles, videos and communities."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
 from app.notifications.models import Broadcast
 from dev import demo
-from tests.helpers.client import Client
 
 
-def test_every_list_has_demo_rows_and_a_second_run_adds_nothing(client: Client) -> None:
+def test_every_list_has_demo_rows_and_a_second_run_adds_nothing(client):
     paths = ("/articles/all", "/videoplatform/videos", "/komunitas")
     seen = []
     for _ in range(2):

@@ -3,8 +3,6 @@
 The tests check that the settings exist in the code, that timeouts are long enough, and that the syntax is valid.
 """
 
-from __future__ import annotations
-
 import configparser
 import hashlib
 import os
@@ -23,7 +21,6 @@ from urllib.parse import unquote
 import psycopg2
 import pytest
 import yaml
-from flask import Flask
 
 from app.core import errors
 from app.core.errors import NotFound, TooManyRequests, Unavailable
@@ -45,15 +42,15 @@ SETTINGS = {each.name.upper() for each in fields(Config)}
 OTHERS = {"BIND", "WEB_CONCURRENCY", "PROMETHEUS_MULTIPROC_DIR", "PATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"}
 
 
-def unit(path: Path) -> dict[str, str]:
+def unit(path):
     parser = configparser.RawConfigParser(strict=False, delimiters=("=",))
-    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    parser.optionxform = str
     parser.read_string(path.read_text())
     return dict(parser["Service"])
 
 
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
-def test_a_unit_restarts_always_and_stops_gracefully(path: Path) -> None:
+def test_a_unit_restarts_always_and_stops_gracefully(path):
     service = unit(path)
     assert (service["Restart"], service["KillMode"]) == ("always", "mixed")
     needed = JOB_TIMEOUT_S if "worker" in path.name else 30
@@ -63,7 +60,7 @@ def test_a_unit_restarts_always_and_stops_gracefully(path: Path) -> None:
 
 @pytest.mark.processes
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
-def test_systemd_finds_no_fault_in_a_unit(path: Path) -> None:
+def test_systemd_finds_no_fault_in_a_unit(path):
     command = [require("systemd"), "verify", "--man=no", path]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     found = [line for line in done.stderr.splitlines() if path.stem.rstrip("@") in line]
@@ -71,7 +68,7 @@ def test_systemd_finds_no_fault_in_a_unit(path: Path) -> None:
     assert all("is not executable" in line for line in found), done.stderr
 
 
-def test_each_queue_has_a_systemd_drop_in_for_its_worker() -> None:
+def test_each_queue_has_a_systemd_drop_in_for_its_worker():
     """Broadcasts and exports must not delay reminders."""
     found = {path.parent.name: path.read_text() for path in (DEPLOY / "systemd").glob("*.d/*.conf")}
     assert found == {
@@ -79,12 +76,12 @@ def test_each_queue_has_a_systemd_drop_in_for_its_worker() -> None:
     }
 
 
-def test_units_image_and_flask_command_use_the_same_media_root() -> None:
+def test_units_image_and_flask_command_use_the_same_media_root():
     for path in (*UNITS, DEPLOY / "Dockerfile", DEPLOY / "flask"):
         assert "MEDIA_ROOT=/var/lib/health/media" in path.read_text(), path.name
 
 
-def run_flask(folder: Path, *arguments: str) -> str:
+def run_flask(folder, *arguments):
     """Run deploy/flask with a fake `runuser` that prints its arguments and three variables."""
     runuser = folder / "runuser"
     runuser.write_text('#!/bin/sh\necho "$@"; echo "$MEDIA_ROOT $TEMPLATES $SECRET_KEY"\n')
@@ -96,24 +93,24 @@ def run_flask(folder: Path, *arguments: str) -> str:
     return subprocess.run(command, env=env, check=True, capture_output=True, text=True).stdout
 
 
-def test_the_flask_command_runs_as_the_service_user_with_its_settings(tmp_path: Path) -> None:
+def test_the_flask_command_runs_as_the_service_user_with_its_settings(tmp_path):
     assert run_flask(tmp_path, "users", "create", "--password", "a b") == (
         '-u health -- .venv/bin/flask users create --password a b\n/var/lib/health/media {"a": "b"} rahasia\n'
     )
 
 
-def test_a_systemd_timer_runs_the_documented_backup_command() -> None:
+def test_a_systemd_timer_runs_the_documented_backup_command():
     service, timer = (unit_text(f"health-backup.{kind}") for kind in ("service", "timer"))
     assert "/opt/health/deploy/backup /var/backups/health/" in service
     assert "OnCalendar=" in timer
     assert "health-backup.timer" in (DEPLOY / "README.md").read_text()
 
 
-def unit_text(name: str) -> str:
+def unit_text(name):
     return (DEPLOY / "systemd" / name).read_text()
 
 
-def test_postgres_sql_creates_the_role_and_limits_what_is_logged() -> None:
+def test_postgres_sql_creates_the_role_and_limits_what_is_logged():
     """Run the SQL statements of a deployment file on a real server."""
     text = (DEPLOY / "postgres.sql").read_text().replace("health", "health_new")
     statements = re.findall(r"^[A-Z][^;]+;", text, re.MULTILINE)
@@ -130,13 +127,13 @@ def test_postgres_sql_creates_the_role_and_limits_what_is_logged() -> None:
             assert cursor.fetchone() == (False, False)
 
 
-def sample() -> dict[str, str]:
+def sample():
     """Return the settings shown in deploy/README.md."""
     (block,) = re.findall(r"```ini\n(.*?)```", (DEPLOY / "README.md").read_text(), re.DOTALL)
     return dict(line.split("=", 1) for line in block.splitlines() if line)
 
 
-def test_production_starts_with_the_settings_in_the_readme() -> None:
+def test_production_starts_with_the_settings_in_the_readme():
     given = {name: GOOD.get(name, "x") if value == "..." else value for name, value in sample().items()}
     config = Config.from_env(given)
     assert config.is_production
@@ -146,7 +143,7 @@ def test_production_starts_with_the_settings_in_the_readme() -> None:
 
 
 @pytest.mark.parametrize("page", ["README.md", "containers.md"])
-def test_an_installation_page_has_few_commands_and_few_words(page: str) -> None:
+def test_an_installation_page_has_few_commands_and_few_words(page):
     """Count the beginning of README.md as part of each page, because every installation needs the settings there."""
     text = (DEPLOY / page).read_text()
     (commands,) = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
@@ -157,13 +154,13 @@ def test_an_installation_page_has_few_commands_and_few_words(page: str) -> None:
     assert len(text.split()) <= 900
 
 
-def test_every_link_between_the_pages_points_to_a_file() -> None:
+def test_every_link_between_the_pages_points_to_a_file():
     for page in (*DEPLOY.glob("*.md"), ROOT / "README.md", ROOT / "docs/settings.md"):
         for link in re.findall(r"\]\(([^)#:]+\.md)(?:#[^)]*)?\)", page.read_text()):
             assert (page.parent / link).is_file(), f"{page.name}: {link}"
 
 
-def test_files_with_secrets_are_not_copied_into_the_image() -> None:
+def test_files_with_secrets_are_not_copied_into_the_image():
     ignored = set((ROOT / ".dockerignore").read_text().split())
     assert {".git", ".env", ".venv", "instance", "deploy/*"} <= ignored
     copied = re.findall(r"^COPY (?!--from)(.+) \S+$", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE)
@@ -173,7 +170,7 @@ def test_files_with_secrets_are_not_copied_into_the_image() -> None:
 class Web(socketserver.UnixStreamServer):
     """A server for `/readyz` on a unix socket. Its first `unready` responses have status 503, the others 200."""
 
-    def __init__(self, path: Path, unready: int) -> None:
+    def __init__(self, path, unready):
         self.statuses = [503] * unready
         super().__init__(str(path), _Readiness)
 
@@ -181,17 +178,17 @@ class Web(socketserver.UnixStreamServer):
 class _Readiness(BaseHTTPRequestHandler):
     server: Web
 
-    def do_GET(self) -> None:
+    def do_GET(self):
         assert self.path == "/readyz"
         self.send_response(self.server.statuses.pop() if self.server.statuses else 200)
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, *_):
         pass
 
 
-def rolling_restart(folder: Path) -> tuple[int, list[str]]:
+def rolling_restart(folder):
     """Run `deploy/rolling-restart` with the web sockets in `folder`. Return its exit code and its systemctl calls."""
     require("curl")
     asked = folder / "asked"
@@ -204,7 +201,7 @@ def rolling_restart(folder: Path) -> tuple[int, list[str]]:
     return done.returncode, asked.read_text().splitlines() if asked.exists() else []
 
 
-def rolling_restart_of_two(folder: Path, unready: int) -> tuple[int, list[str]]:
+def rolling_restart_of_two(folder, unready):
     """Run `rolling_restart` with two web sockets. The first `unready` responses of the second socket are 503."""
     with Web(folder / "web-1.sock", 0) as first, Web(folder / "web-2.sock", unready) as second:
         for web in (first, second):
@@ -216,23 +213,23 @@ def rolling_restart_of_two(folder: Path, unready: int) -> tuple[int, list[str]]:
 
 
 @pytest.mark.processes
-def test_a_rolling_restart_waits_until_each_web_service_is_ready(tmp_path: Path) -> None:
+def test_a_rolling_restart_waits_until_each_web_service_is_ready(tmp_path):
     webs = ["restart health-web@1", "restart health-web@2"]
     assert rolling_restart_of_two(tmp_path, unready=2) == (0, [*webs, "restart health-worker@*"])
 
 
 @pytest.mark.processes
-def test_a_rolling_restart_stops_at_a_web_service_that_is_not_ready(tmp_path: Path) -> None:
+def test_a_rolling_restart_stops_at_a_web_service_that_is_not_ready(tmp_path):
     assert rolling_restart_of_two(tmp_path, unready=99) == (1, ["restart health-web@1", "restart health-web@2"])
 
 
 @pytest.mark.processes
-def test_a_rolling_restart_without_web_sockets_restarts_nothing(tmp_path: Path) -> None:
+def test_a_rolling_restart_without_web_sockets_restarts_nothing(tmp_path):
     """Without sockets, the script must not restart `health-web@*`, which would restart all web services at once."""
     assert rolling_restart(tmp_path) == (1, [])
 
 
-def test_only_gunicorn_uses_the_metrics_folder() -> None:
+def test_only_gunicorn_uses_the_metrics_folder():
     """Only gunicorn gets `PROMETHEUS_MULTIPROC_DIR`, the path of the folder for metrics.
 
     With this variable, another process would fail if the folder is missing. If the folder exists, the process would
@@ -245,7 +242,7 @@ def test_only_gunicorn_uses_the_metrics_folder() -> None:
         assert ("PROMETHEUS_MULTIPROC_DIR" in path.read_text()) == ("web" in path.name)
 
 
-def test_compose_services_use_existing_settings_and_queues() -> None:
+def test_compose_services_use_existing_settings_and_queues():
     services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
     assert {"postgres", "redis", "web", *WORKERS, "nginx"} <= set(services)
     for name in ("web", *WORKERS, "migrate"):
@@ -260,14 +257,14 @@ def test_compose_services_use_existing_settings_and_queues() -> None:
     assert redis[redis.index("--maxmemory-policy") + 1] == "noeviction"
 
 
-def test_redis_has_no_user_without_a_password() -> None:
+def test_redis_has_no_user_without_a_password():
     """If a Redis user has no password, Redis runs in protected mode and refuses other machines."""
     default, health = (DEPLOY / "redis.acl").read_text().splitlines()
     assert default == "user default off resetpass nocommands"
     assert health.startswith("user health on #")
 
 
-def test_container_secrets_are_created_once_and_not_overwritten(tmp_path: Path) -> None:
+def test_container_secrets_are_created_once_and_not_overwritten(tmp_path):
     for name in ("container-secrets", "redis.acl"):
         shutil.copy(DEPLOY / name, tmp_path)
     subprocess.run([tmp_path / "container-secrets"], check=True)
@@ -288,7 +285,7 @@ def test_container_secrets_are_created_once_and_not_overwritten(tmp_path: Path) 
     assert (tmp_path / "health.env").read_text() == "SECRET_KEY=rahasia\n"
 
 
-def test_every_image_name_contains_its_registry() -> None:
+def test_every_image_name_contains_its_registry():
     """Image names contain a registry, because Podman on Debian refuses names without one."""
     services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"].values()
     images = {service["image"] for service in services if "build" not in service}
@@ -296,7 +293,7 @@ def test_every_image_name_contains_its_registry() -> None:
     assert {image for image in images if not image.startswith("docker.io/")} == set()
 
 
-def made_database(folder: Path) -> tuple[int, str]:
+def made_database(folder):
     """Run the script that creates the database role, with a secret file. Return its exit code and its psql calls."""
     asked = folder / "asked"
     psql = folder / "psql"
@@ -308,20 +305,20 @@ def made_database(folder: Path) -> tuple[int, str]:
     return done.returncode, asked.read_text() if asked.exists() else ""
 
 
-def test_the_database_role_gets_the_password_in_the_secret_file(tmp_path: Path) -> None:
+def test_the_database_role_gets_the_password_in_the_secret_file(tmp_path):
     (tmp_path / "postgres_password").write_text("sandi-basis-data\n")
     status, asked = made_database(tmp_path)
     assert status == 0
     assert "password=sandi-basis-data " in asked
 
 
-def test_no_database_role_is_created_without_a_password(tmp_path: Path) -> None:
+def test_no_database_role_is_created_without_a_password(tmp_path):
     """If PostgreSQL could not read the secret, the role would have an empty password and could never log in."""
     status, asked = made_database(tmp_path)
     assert (status != 0, asked) == (True, "")
 
 
-def test_git_ignores_the_files_that_an_operator_creates_for_compose() -> None:
+def test_git_ignores_the_files_that_an_operator_creates_for_compose():
     """Check that git ignores the files that an operator creates, such as secrets."""
     text = (DEPLOY / "compose.yaml").read_text()
     named = re.findall(r"env_file: (\S+)|file: (secrets)/|- \./([^:]+):", text)
@@ -331,7 +328,7 @@ def test_git_ignores_the_files_that_an_operator_creates_for_compose() -> None:
     assert {f"/deploy/{name}" for name in wanted} <= {line.rstrip("/") for line in ignored}
 
 
-def test_media_folders_are_mounted_as_volumes() -> None:
+def test_media_folders_are_mounted_as_volumes():
     """The disks of the containers are read-only, so writable folders must be mounted."""
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
     folders = re.findall(r"MEDIA_ROOT=(\S+)", (DEPLOY / "Dockerfile").read_text())
@@ -344,7 +341,7 @@ def test_media_folders_are_mounted_as_volumes() -> None:
         assert {mounted[folder] for folder in folders} <= set(compose["volumes"]), name
 
 
-def test_temporary_files_of_exports_are_on_disk_and_not_on_tmpfs() -> None:
+def test_temporary_files_of_exports_are_on_disk_and_not_on_tmpfs():
     """The folder for temporary XLSX files and data exports is on a disk.
 
     These files may have any size, and a tmpfs would keep them in memory.
@@ -357,7 +354,7 @@ def test_temporary_files_of_exports_are_on_disk_and_not_on_tmpfs() -> None:
         assert "TMPDIR=/var/tmp" in re.findall(r"^Environment=(.+)$", path.read_text(), re.MULTILINE), path.name
 
 
-def test_pg_dump_in_the_image_has_the_version_of_the_server() -> None:
+def test_pg_dump_in_the_image_has_the_version_of_the_server():
     """pg_dump refuses a server that is newer than pg_dump."""
     image = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]["postgres"]["image"]
     version = image.removeprefix("docker.io/library/postgres:")
@@ -366,7 +363,7 @@ def test_pg_dump_in_the_image_has_the_version_of_the_server() -> None:
     assert f"PATH=/opt/health/.venv/bin:/usr/lib/postgresql/{version}/bin:$PATH" in text
 
 
-def test_the_dockerfile_copies_existing_files_and_runs_without_root() -> None:
+def test_the_dockerfile_copies_existing_files_and_runs_without_root():
     text = (DEPLOY / "Dockerfile").read_text()
     for line in re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE):
         for name in line.split():
@@ -375,7 +372,7 @@ def test_the_dockerfile_copies_existing_files_and_runs_without_root() -> None:
     assert "/healthz" in text
 
 
-def test_the_documented_sed_command_points_nginx_to_the_web_container() -> None:
+def test_the_documented_sed_command_points_nginx_to_the_web_container():
     (command,) = re.findall(
         r"^(sed .+ nginx\.conf) > nginx\.site\.conf$", (DEPLOY / "containers.md").read_text(), re.MULTILINE
     )
@@ -387,19 +384,19 @@ def test_the_documented_sed_command_points_nginx_to_the_web_container() -> None:
 @pytest.mark.parametrize(
     "path", ["/metrics", "/metrics/", "/metrics%2f", "/metrics//", "/readyz", "/readyz/", "/%6detrics"]
 )
-def test_nginx_denies_public_access_to_metrics_and_readyz(path: str) -> None:
+def test_nginx_denies_public_access_to_metrics_and_readyz(path):
     """The service accepts all these spellings of the two paths. nginx matches its patterns against the decoded path."""
     text = (DEPLOY / "nginx.conf").read_text()
     patterns = re.findall(r"location ~ (\S+) \{\s+allow 127\.0\.0\.1;\s+allow ::1;\s+deny all;", text)
     assert any(re.search(pattern, unquote(path)) for pattern in patterns)
 
 
-def test_nginx_accepts_bodies_as_large_as_the_service_does() -> None:
+def test_nginx_accepts_bodies_as_large_as_the_service_does():
     (limit,) = re.findall(r"^    client_max_body_size (\d+)m;", (DEPLOY / "nginx.conf").read_text(), re.MULTILINE)
     assert int(limit) * 2**20 > MAX_MULTIPART_BYTES
 
 
-def test_nginx_errors_have_the_codes_and_messages_of_the_service() -> None:
+def test_nginx_errors_have_the_codes_and_messages_of_the_service():
     text = (DEPLOY / "nginx.conf").read_text()
     told = set(re.findall(r'"error":"(\w+)","message":"([^"]+)"', text))
     again = TooManyRequests(retry_after=int(re.findall(r"add_header Retry-After (\d+) always;\s+return 429", text)[0]))
@@ -407,7 +404,7 @@ def test_nginx_errors_have_the_codes_and_messages_of_the_service() -> None:
     assert told <= ours
 
 
-def test_nginx_masks_tokens_and_codes_in_logged_paths(real_app: Flask) -> None:
+def test_nginx_masks_tokens_and_codes_in_logged_paths(real_app):
     (body,) = re.findall(r"map \$uri \$logged_path \{(.*?)\}", (ROOT / "deploy/nginx.conf").read_text(), re.DOTALL)
     masked = [re.compile(pattern) for pattern in re.findall(r"~(\S+) \S+;", body)]
     secret = {rule.rule for rule in real_app.url_map.iter_rules() if re.search(r"<(token|code)>", rule.rule)}

@@ -1,27 +1,23 @@
 """Tests of the simulated APIs of the two messaging providers, compared with the providers' documentation."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
 import requests
 
-from dev.simulators import Server
 from dev.simulators.messaging import TOKEN
 from dev.simulators.senders import SENDER_ID
 from dev.stack.waiting import PATIENCE_S
 
 
-def fonnte(sim: Server, token: str = TOKEN, **form: str) -> Any:
+def fonnte(sim, token=TOKEN, **form):
     form = {"target": "6281234567890", "message": "Halo", "countryCode": "62"} | form
     reply = requests.post(f"{sim.url}/messaging/send", headers={"Authorization": token}, data=form, timeout=PATIENCE_S)
     assert reply.status_code == 200  # Fonnte returns status 200 even for errors.
     return reply.json()
 
 
-def whatsapp(sim: Server, token: str = f"Bearer {TOKEN}", sender: str = SENDER_ID, **body: Any) -> requests.Response:
+def whatsapp(sim, token=f"Bearer {TOKEN}", sender=SENDER_ID, **body):
     body = {
         "messaging_product": "whatsapp", "to": "6281234567890", "type": "text", "text": {"body": "Halo"},
     } | body  # fmt: skip
@@ -29,7 +25,7 @@ def whatsapp(sim: Server, token: str = f"Bearer {TOKEN}", sender: str = SENDER_I
     return requests.post(url, headers={"Authorization": token}, json=body, timeout=PATIENCE_S)
 
 
-def test_fonnte_accepts_a_message_and_returns_lists_of_ids_and_targets(sim: Server) -> None:
+def test_fonnte_accepts_a_message_and_returns_lists_of_ids_and_targets(sim):
     reply = fonnte(sim)
     assert reply["status"] is True
     assert reply["target"] == ["6281234567890"]
@@ -38,7 +34,7 @@ def test_fonnte_accepts_a_message_and_returns_lists_of_ids_and_targets(sim: Serv
     assert [(message.target, message.text) for message in sim.messaging.sent] == [("6281234567890", "Halo")]
 
 
-def test_fonnte_replaces_a_leading_zero_with_the_country_code(sim: Server) -> None:
+def test_fonnte_replaces_a_leading_zero_with_the_country_code(sim):
     fonnte(sim, target="081234567890")
     assert sim.messaging.to("+62 812-3456-7890")[0].text == "Halo"
 
@@ -53,12 +49,12 @@ def test_fonnte_replaces_a_leading_zero_with_the_country_code(sim: Server) -> No
         ({"message": ""}, "message cannot be empty"),
     ],
 )
-def test_fonnte_refuses_with_status_false_and_a_reason(sim: Server, change: dict[str, str], reason: str) -> None:
+def test_fonnte_refuses_with_status_false_and_a_reason(sim, change, reason):
     assert fonnte(sim, **change) == {"status": False, "reason": reason}
     assert sim.messaging.sent == []
 
 
-def test_fonnte_refuses_invalid_numbers_and_rate_limited_calls(sim: Server) -> None:
+def test_fonnte_refuses_invalid_numbers_and_rate_limited_calls(sim):
     sim.messaging.mark_invalid("6281234567890")
     assert fonnte(sim)["reason"] == "target invalid"
     assert fonnte(sim, target="6281234567891")["status"] is True
@@ -66,7 +62,7 @@ def test_fonnte_refuses_invalid_numbers_and_rate_limited_calls(sim: Server) -> N
     assert fonnte(sim, target="6281234567891") == {"status": False, "reason": "rate limit"}
 
 
-def test_whatsapp_accepts_text_and_templates(sim: Server) -> None:
+def test_whatsapp_accepts_text_and_templates(sim):
     reply = whatsapp(sim)
     assert reply.status_code == 200
     assert reply.json()["contacts"] == [{"input": "6281234567890", "wa_id": "6281234567890"}]
@@ -86,23 +82,22 @@ def test_whatsapp_accepts_text_and_templates(sim: Server) -> None:
         ({"to": "12"}, 400, 131026),
     ],
 )
-def test_whatsapp_refuses_with_its_error_codes(sim: Server, change: dict[str, Any], status: int, code: int) -> None:
+def test_whatsapp_refuses_with_its_error_codes(sim, change, status, code):
     reply = whatsapp(sim, **change)
     assert (reply.status_code, reply.json()["error"]["code"]) == (status, code)
     assert sim.messaging.sent == []
 
 
 @pytest.mark.parametrize(
-    ("code", "status"),
-    [(130429, 429), (131056, 429), (131026, 400), (131047, 400), (190, 401), (131000, 500)],
+    ("code", "status"), [(130429, 429), (131056, 429), (131026, 400), (131047, 400), (190, 401), (131000, 500)]
 )
-def test_whatsapp_returns_every_requested_error(sim: Server, code: int, status: int) -> None:
+def test_whatsapp_returns_every_requested_error(sim, code, status):
     sim.fault("messaging", f"code_{code}")
     reply = whatsapp(sim)
     assert (reply.status_code, reply.json()["error"]["code"]) == (status, code)
 
 
-def test_a_disconnected_phone_refuses_messages_or_sends_them_later(sim: Server) -> None:
+def test_a_disconnected_phone_refuses_messages_or_sends_them_later(sim):
     sim.messaging.disconnect()
     assert fonnte(sim)["reason"] == "request invalid on disconnected device"
     sim.messaging.disconnect(holds=True)
@@ -117,7 +112,7 @@ def test_a_disconnected_phone_refuses_messages_or_sends_them_later(sim: Server) 
     assert [told["status"] for told in sim.messaging.told] == ["disconnect", "disconnect", "connect"]
 
 
-def test_an_accepted_message_can_be_dropped_or_fail_later(sim: Server) -> None:
+def test_an_accepted_message_can_be_dropped_or_fail_later(sim):
     sim.messaging.drop_next()
     assert fonnte(sim)["status"] is True
     assert (sim.messaging.sent, sim.messaging.told) == ([], [])
@@ -130,7 +125,7 @@ def test_an_accepted_message_can_be_dropped_or_fail_later(sim: Server) -> None:
     assert len(sim.messaging.sent) == 1
 
 
-def test_whatsapp_refuses_because_of_ban_limit_or_closed_window(sim: Server) -> None:
+def test_whatsapp_refuses_because_of_ban_limit_or_closed_window(sim):
     sim.messaging.limit_people(1)
     assert whatsapp(sim).status_code == 200
     assert whatsapp(sim, to="6281234567899").json()["error"]["code"] == 131048
@@ -144,7 +139,7 @@ def test_whatsapp_refuses_because_of_ban_limit_or_closed_window(sim: Server) -> 
     assert whatsapp(sim).json()["error"]["code"] == 131031
 
 
-def test_concurrent_messages_are_each_recorded_once(sim: Server) -> None:
+def test_concurrent_messages_are_each_recorded_once(sim):
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda n: fonnte(sim, message=f"pesan {n}"), range(100)))
     assert sorted(message.text for message in sim.messaging.sent) == sorted(f"pesan {n}" for n in range(100))

@@ -1,15 +1,10 @@
 """Tests of webhook calls by the simulated providers: receipts and incoming messages."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from threading import Thread
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 from werkzeug.serving import make_server
 
 from app.core.database.session import db, unit_of_work
@@ -19,7 +14,7 @@ from app.notifications.delivery import messaging
 from app.notifications.models import DeliveryState, Inbound, Receipt
 from app.providers import messaging as provider
 from config import Config
-from dev.simulators import Server, webhooks
+from dev.simulators import webhooks
 from dev.stack.waiting import wait_until
 from tests.helpers.factories import make_user
 from tests.notifications.deliveries import add, age, ready, reread, words_of
@@ -28,12 +23,12 @@ PHONE = "+6281234567890"
 
 
 @pytest.fixture(params=["fonnte", "whatsapp_cloud"])
-def wire(request: pytest.FixtureRequest) -> str:
+def wire(request):
     return str(request.param)
 
 
 @pytest.fixture
-def service(committed: Flask, sim: Server, wire: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def service(committed, sim, wire, monkeypatch):
     """Yield the address of the service.
 
     The service sends through the gateway `wire` and accepts webhooks from both gateways.
@@ -56,7 +51,7 @@ def service(committed: Flask, sim: Server, wire: str, monkeypatch: pytest.Monkey
     server.server_close()
 
 
-def write(sim: Server, text: str, wire: str, **more: Any) -> None:
+def write(sim, text, wire, **more):
     """Send a message from a person, and wait until it is handled."""
     before = count()
     sim.messaging.write(PHONE, text, wire, **more)
@@ -64,12 +59,12 @@ def write(sim: Server, text: str, wire: str, **more: Any) -> None:
     inbox.handle()
 
 
-def count() -> int:
+def count():
     db.session.rollback()
     return db.session.scalars(sa.select(sa.func.count()).select_from(Inbound)).one()
 
 
-def handled(is_done: Callable[[], bool]) -> bool:
+def handled(is_done):
     inbox.handle()
     return is_done()
 
@@ -79,9 +74,7 @@ def handled(is_done: Callable[[], bool]) -> bool:
     [{}, {"times": 3}, {"told": ["sent", "delivered", "read"], "times": 2, "shuffled": True, "late_s": 0.2}],
     ids=["in order", "three times", "shuffled and late"],
 )
-def test_receipts_in_any_order_set_the_furthest_receipt(
-    service: str, sim: Server, wire: str, manner: dict[str, Any]
-) -> None:
+def test_receipts_in_any_order_set_the_furthest_receipt(service, sim, wire, manner):
     sim.messaging.call_back(service, **manner)
     write(sim, "halo", wire)  # opens the 24 hours in which WhatsApp allows free texts
     row = add(target=PHONE)
@@ -93,14 +86,14 @@ def test_receipts_in_any_order_set_the_furthest_receipt(
     assert set(sim.messaging.webhooks.answers) == {200}
 
 
-def test_an_incoming_message_is_answered_to_its_sender(service: str, sim: Server, wire: str) -> None:
+def test_an_incoming_message_is_answered_to_its_sender(service, sim, wire):
     sim.messaging.call_back(service, told=[])
     write(sim, "BERHENTI", wire)
     jobs.drain("urgent")
     assert [message.text.split(".")[0] for message in sim.messaging.to(PHONE)] == ["Pengingat tetap kami kirim"]
 
 
-def test_a_crisis_message_from_an_unknown_number_gets_the_help_text(service: str, sim: Server, wire: str) -> None:
+def test_a_crisis_message_from_an_unknown_number_gets_the_help_text(service, sim, wire):
     sim.messaging.call_back(service, told=[])
     stranger = "6281299999999"
     sim.messaging.write(stranger, "saya mau bunuh diri", wire)
@@ -128,9 +121,7 @@ def test_a_crisis_message_from_an_unknown_number_gets_the_help_text(service: str
         ("belum", {"kind": "edit", "about": "wamid.in.7"}, {"type": "text", "edited": "wamid.in.7"}),
     ],
 )
-def test_each_kind_of_incoming_message_is_stored(
-    service: str, sim: Server, wire: str, text: str, more: dict[str, str], expected: dict[str, str]
-) -> None:
+def test_each_kind_of_incoming_message_is_stored(service, sim, wire, text, more, expected):
     if wire == "fonnte":  # Fonnte's webhooks contain no reactions, edits, quotes or pressed buttons
         if more.get("kind") in ("reaction", "edit"):
             return
@@ -142,7 +133,7 @@ def test_each_kind_of_incoming_message_is_stored(
     assert (row.text, payload) == (text, expected)
 
 
-def test_a_failure_reported_later_sets_the_receipt(service: str, sim: Server, wire: str) -> None:
+def test_a_failure_reported_later_sets_the_receipt(service, sim, wire):
     sim.messaging.call_back(service)
     write(sim, "halo", wire)
     jobs.drain("urgent")
@@ -154,7 +145,7 @@ def test_a_failure_reported_later_sets_the_receipt(service: str, sim: Server, wi
 
 
 @pytest.mark.parametrize("wire", ["whatsapp_cloud"], indirect=True)
-def test_a_receipt_confirms_a_send_whose_worker_was_killed(service: str, sim: Server, wire: str) -> None:
+def test_a_receipt_confirms_a_send_whose_worker_was_killed(service, sim, wire):
     sim.messaging.call_back(service, told=["sent"])
     write(sim, "halo", wire)
     sim.messaging.sent.clear()
@@ -169,7 +160,7 @@ def test_a_receipt_confirms_a_send_whose_worker_was_killed(service: str, sim: Se
     assert [message.text for message in sim.messaging.to(PHONE)].count(str(words_of(row)["text"])) == 1
 
 
-def test_a_webhook_call_is_retried_if_the_service_is_down(service: str, sim: Server, wire: str) -> None:
+def test_a_webhook_call_is_retried_if_the_service_is_down(service, sim, wire):
     sim.messaging.call_back(sim.closed_url)
     sim.messaging.write(PHONE, "BERHENTI", wire)
     wait_until(lambda: sim.messaging.webhooks.answers == [0])
@@ -177,6 +168,6 @@ def test_a_webhook_call_is_retried_if_the_service_is_down(service: str, sim: Ser
     wait_until(lambda: count() == 1)
 
 
-def test_without_a_webhook_url_no_webhook_is_called(service: str, sim: Server, wire: str) -> None:
+def test_without_a_webhook_url_no_webhook_is_called(service, sim, wire):
     sim.messaging.write(PHONE, "BERHENTI", wire)
     assert sim.messaging.webhooks.answers == []

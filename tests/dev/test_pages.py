@@ -1,14 +1,10 @@
 """Tests of the developers' pages: their content, and that they do not exist outside development."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 from lxml import html
 
 from app import create_app
@@ -28,7 +24,7 @@ from tests.helpers.language import assert_readable
 
 
 @pytest.fixture
-def developing(variables: dict[str, str]) -> Iterator[Flask]:
+def developing(variables):
     app = create_development_app(Config.from_env({"ENVIRONMENT": "development", **variables}))
     with app.app_context():
         yield app
@@ -40,7 +36,7 @@ def developing(variables: dict[str, str]) -> Iterator[Flask]:
     app.extensions["redis"].close()
 
 
-def add(text: str, **fields: object) -> None:
+def add(text, **fields):
     with unit_of_work():
         outbox.send(
             outbox.NewDelivery(
@@ -57,7 +53,7 @@ def add(text: str, **fields: object) -> None:
         )
 
 
-def test_the_outbox_shows_messages_newest_first_with_links_to_click(developing: Flask) -> None:
+def test_the_outbox_shows_messages_newest_first_with_links_to_click(developing):
     add("Tautan: http://localhost:8000/dev/reset-password?code=a_b-c.")
     add("kedua", channel=Channel.PUSH, words={"title": "Judul", "body": "Isi push", "url": "/forum/5"})
     page = developing.test_client().get("/dev/outbox")
@@ -68,7 +64,7 @@ def test_the_outbox_shows_messages_newest_first_with_links_to_click(developing: 
     assert 'class="state pending"' in text
 
 
-def entries(app: Flask, heading: str, id_: str) -> list[str]:
+def entries(app, heading, id_):
     """Return the visible entries under this heading.
 
     If the heading is empty, return the entries in the closed `details` element with this id.
@@ -82,7 +78,7 @@ def entries(app: Flask, heading: str, id_: str) -> list[str]:
     return [" ".join(entry.text_content().split()) for entry in found]
 
 
-def test_deliveries_on_several_channels_are_one_entry_with_the_name(developing: Flask) -> None:
+def test_deliveries_on_several_channels_are_one_entry_with_the_name(developing):
     with unit_of_work():
         siti = make_user(username="siti", nama_ktp="Siti Aminah")
         db.session.flush()
@@ -109,7 +105,7 @@ def test_deliveries_on_several_channels_are_one_entry_with_the_name(developing: 
             db.session.execute(sa.delete(User).where(User.id == user_id))
 
 
-def test_next_and_latest_deliveries_are_shown_and_others_are_folded(developing: Flask) -> None:
+def test_next_and_latest_deliveries_are_shown_and_others_are_folded(developing):
     for number in range(6):
         add(f"nanti {number}", due_at=local_time.now() + timedelta(minutes=60 - number))
     for number in range(14):
@@ -121,7 +117,7 @@ def test_next_and_latest_deliveries_are_shown_and_others_are_folded(developing: 
     assert [entry.split()[-1] for entry in entries(developing, "", "older")] == ["12", "13"]
 
 
-def test_cancelled_deliveries_are_folded(developing: Flask) -> None:
+def test_cancelled_deliveries_are_folded(developing):
     add("batal", due_at=local_time.now() + timedelta(hours=1))
     with unit_of_work():
         db.session.execute(deliveries.update().values(state=DeliveryState.CANCELLED, settled_at=local_time.now()))
@@ -130,7 +126,7 @@ def test_cancelled_deliveries_are_folded(developing: Flask) -> None:
 
 
 @pytest.fixture
-def recipient(developing: Flask) -> Iterator[User]:
+def recipient(developing):
     with unit_of_work():
         recipient = make_user(username="siti", nama_ktp="Siti Aminah", nomor_hp="081234567890")
     yield recipient
@@ -140,7 +136,7 @@ def recipient(developing: Flask) -> Iterator[User]:
         db.session.execute(sa.delete(User).where(User.id == recipient.id))
 
 
-def test_a_developer_can_answer_as_a_recipient(developing: Flask, recipient: User) -> None:
+def test_a_developer_can_answer_as_a_recipient(developing, recipient):
     add("Halo Siti", user_id=recipient.id, target=None, due_at=local_time.now())
     page = html.fromstring(developing.test_client().get("/dev/outbox").data)
     (form,) = page.forms
@@ -154,13 +150,13 @@ def test_a_developer_can_answer_as_a_recipient(developing: Flask, recipient: Use
     assert "Keadaan darurat: 119 atau 112." in text
 
 
-def heard(app: Flask) -> list[str]:
+def heard(app):
     """Return the incoming messages that the outbox page shows, newest first."""
     page = html.fromstring(app.test_client().get("/dev/outbox").data)
     return [" ".join(entry.text_content().split()) for entry in page.xpath("//li[@data-inbound]")]
 
 
-def test_the_outbox_shows_incoming_messages_with_their_outcome(developing: Flask, recipient: User) -> None:
+def test_the_outbox_shows_incoming_messages_with_their_outcome(developing, recipient):
     for text in (*["apa kabar"] * 3, "apa kabar lagi", "makasih"):
         outbox_page.write_as("+6281234567890", text)
     assert all("not handled yet" in entry and "(not shown)" in entry for entry in heard(developing))
@@ -173,7 +169,7 @@ def test_the_outbox_shows_incoming_messages_with_their_outcome(developing: Flask
 
 
 @pytest.mark.usefixtures("real_app")  # adds the phrases about a crisis to the database
-def test_the_outbox_never_shows_the_text_of_a_crisis(developing: Flask, recipient: User) -> None:
+def test_the_outbox_never_shows_the_text_of_a_crisis(developing, recipient):
     for phone in ("+6281234567890", "+6281234567890", "+6281299999999"):
         outbox_page.write_as(phone, "saya mau bunuh diri")
     assert "bunuh" not in " ".join(heard(developing))
@@ -184,11 +180,11 @@ def test_the_outbox_never_shows_the_text_of_a_crisis(developing: Flask, recipien
 
 
 @pytest.mark.parametrize("body", [{}, {"phone": "x", "text": "SUDAH"}, {"phone": "+6281234567890", "text": " "}])
-def test_an_answer_from_an_invalid_number_or_without_text_is_refused(developing: Flask, body: dict[str, str]) -> None:
+def test_an_answer_from_an_invalid_number_or_without_text_is_refused(developing, body):
     assert developing.test_client().post("/dev/outbox/answer", data=body).status_code == 400
 
 
-def test_the_outbox_shows_the_receipt_of_a_message(developing: Flask) -> None:
+def test_the_outbox_shows_the_receipt_of_a_message(developing):
     add("sampai", due_at=local_time.now())
     add("gagal", due_at=local_time.now())
     with unit_of_work():
@@ -202,7 +198,7 @@ def test_the_outbox_shows_the_receipt_of_a_message(developing: Flask) -> None:
     ]
 
 
-def test_html_in_a_message_is_escaped(developing: Flask) -> None:
+def test_html_in_a_message_is_escaped(developing):
     add("<script>alert(1)</script> http://x/<b>")
     text = developing.test_client().get("/dev/outbox").get_data(as_text=True)
     assert "<script>alert" not in text
@@ -210,7 +206,7 @@ def test_html_in_a_message_is_escaped(developing: Flask) -> None:
     assert "<b>" not in text
 
 
-def test_the_password_reset_page_is_in_readable_indonesian(developing: Flask) -> None:
+def test_the_password_reset_page_is_in_readable_indonesian(developing):
     page = html.fromstring(developing.test_client().get("/dev/reset-password?code=x").data)
     assert page.get("lang") == "id"
     assert page.findtext(".//title") == "Kata sandi baru · pengembangan"
@@ -219,7 +215,7 @@ def test_the_password_reset_page_is_in_readable_indonesian(developing: Flask) ->
 
 
 @pytest.mark.parametrize("path", ["/dev/outbox", "/dev/reset-password?code=x", "/dev/push"])
-def test_pages_run_no_foreign_or_inline_code(developing: Flask, path: str) -> None:
+def test_pages_run_no_foreign_or_inline_code(developing, path):
     page = developing.test_client().get(path)
     assert page.status_code == 200
     policy = page.headers["Content-Security-Policy"]
@@ -232,14 +228,14 @@ def test_pages_run_no_foreign_or_inline_code(developing: Flask, path: str) -> No
                 assert file.status_code == 200
 
 
-def test_the_service_worker_is_served_as_javascript(developing: Flask) -> None:
+def test_the_service_worker_is_served_as_javascript(developing):
     with developing.test_client().get("/dev/push-worker.js") as answer:
         assert answer.status_code == 200
         assert "javascript" in answer.mimetype
 
 
 @pytest.mark.parametrize("environment", ["testing", "production"])
-def test_the_pages_exist_only_in_development(environment: str) -> None:
+def test_the_pages_exist_only_in_development(environment):
     from dataclasses import replace
 
     app = create_app(replace(config_for_tests(), environment=environment))

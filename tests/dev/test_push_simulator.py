@@ -1,12 +1,8 @@
 """Tests of the simulated push service and browsers: requirements of RFC 8030, 8291 and 8292 for the sender."""
 
-from __future__ import annotations
-
 import base64
 import json
 import time
-from collections.abc import Callable
-from typing import Any
 
 import http_ece
 import jwt
@@ -16,7 +12,6 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from pywebpush import webpush
 
-from dev.simulators import Server
 from dev.simulators.push import Browser, decoded, encoded
 from dev.stack.waiting import PATIENCE_S
 
@@ -24,42 +19,32 @@ KEY = ec.generate_private_key(ec.SECP256R1())
 PUBLIC = encoded(KEY.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint))
 
 
-def vapid(sim: Server, *, key: ec.EllipticCurvePrivateKey = KEY, public: str = PUBLIC, **claims: Any) -> str:
+def vapid(sim, *, key=KEY, public=PUBLIC, **claims):
     claims = {"aud": sim.url, "exp": int(time.time()) + 3600, "sub": "mailto:admin@example.org"} | claims
     return f"vapid t={jwt.encode(claims, key, algorithm='ES256')}, k={public}"
 
 
-def push(sim: Server, subscription: dict[str, Any], text: str = "Halo", **headers: str | None) -> requests.Response:
+def push(sim, subscription, text="Halo", **headers):
     keys = subscription["keys"]
     body = http_ece.encrypt(
         text.encode(), private_key=ec.generate_private_key(ec.SECP256R1()), dh=decoded(keys["p256dh"]),
         auth_secret=decoded(keys["auth"]), version="aes128gcm",
     )  # fmt: skip
-    sent = {
-        "TTL": "60",
-        "Urgency": "high",
-        "Content-Encoding": "aes128gcm",
-        "Authorization": vapid(sim),
-    } | headers
+    sent = {"TTL": "60", "Urgency": "high", "Content-Encoding": "aes128gcm", "Authorization": vapid(sim)} | headers
     sent = {name: value for name, value in sent.items() if value is not None}
     return requests.post(subscription["endpoint"], data=body, headers=sent, timeout=PATIENCE_S)
 
 
-def test_a_valid_push_is_accepted_and_decrypted(sim: Server) -> None:
+def test_a_valid_push_is_accepted_and_decrypted(sim):
     subscription = sim.push.subscribe(PUBLIC)
     reply = push(sim, subscription, "Waktunya minum obat", Topic="dosis-1")
     assert reply.status_code == 201
     assert "Location" in reply.headers
     (message,) = sim.push.shown(subscription["endpoint"])
-    assert (message.text, message.ttl, message.urgency, message.topic) == (
-        "Waktunya minum obat",
-        60,
-        "high",
-        "dosis-1",
-    )
+    assert (message.text, message.ttl, message.urgency, message.topic) == ("Waktunya minum obat", 60, "high", "dosis-1")
 
 
-def test_a_push_from_pywebpush_can_be_decrypted(sim: Server) -> None:
+def test_a_push_from_pywebpush_can_be_decrypted(sim):
     subscription = sim.push.subscribe(PUBLIC)
     private = encoded(KEY.private_numbers().private_value.to_bytes(32, "big"))
     webpush(
@@ -79,7 +64,7 @@ RFC_BODY = (
 )
 
 
-def test_the_example_of_rfc_8291_can_be_decrypted(sim: Server) -> None:
+def test_the_example_of_rfc_8291_can_be_decrypted(sim):
     key = ec.derive_private_key(int.from_bytes(decoded(RFC_KEY), "big"), ec.SECP256R1())
     sim.push._browsers["rfc"] = Browser(key, decoded(RFC_AUTH), None)
     headers = {"TTL": "60", "Content-Encoding": "aes128gcm", "Authorization": vapid(sim)}
@@ -89,7 +74,7 @@ def test_the_example_of_rfc_8291_can_be_decrypted(sim: Server) -> None:
     assert (message.text, message.error) == ("When I grow up, I want to be a watermelon", None)
 
 
-def test_subscriptions_have_valid_keys(sim: Server) -> None:
+def test_subscriptions_have_valid_keys(sim):
     one, two = sim.push.subscribe(), sim.push.subscribe()
     assert one["endpoint"] != two["endpoint"]
     assert len(decoded(one["keys"]["p256dh"])) == 65
@@ -115,7 +100,7 @@ OTHER = ec.generate_private_key(ec.SECP256R1())
         (400, {"Content-Encoding": "aesgcm"}),
     ],
 )
-def test_bad_headers_are_refused(sim: Server, status: int, headers: dict[str, str | None]) -> None:
+def test_bad_headers_are_refused(sim, status, headers):
     subscription = sim.push.subscribe()
     assert push(sim, subscription, **headers).status_code == status
     assert sim.push.messages == []
@@ -133,20 +118,20 @@ def test_bad_headers_are_refused(sim: Server, status: int, headers: dict[str, st
     ],
     ids=["other audience", "expired", "lives too long", "no subject", "other key signs", "not ES256"],
 )
-def test_bad_vapid_tokens_are_refused(sim: Server, token: Callable[[Server], str]) -> None:
+def test_bad_vapid_tokens_are_refused(sim, token):
     assert push(sim, sim.push.subscribe(), Authorization=token(sim)).status_code == 403
 
 
-def test_a_vapid_key_other_than_that_of_the_subscription_is_refused(sim: Server) -> None:
+def test_a_vapid_key_other_than_that_of_the_subscription_is_refused(sim):
     point = OTHER.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
     assert push(sim, sim.push.subscribe(encoded(point))).status_code == 403
 
 
-def test_too_large_a_message_is_refused(sim: Server) -> None:
+def test_too_large_a_message_is_refused(sim):
     assert push(sim, sim.push.subscribe(), "x" * 4096).status_code == 413
 
 
-def test_an_unknown_subscription_is_404_and_an_expired_one_is_410(sim: Server) -> None:
+def test_an_unknown_subscription_is_404_and_an_expired_one_is_410(sim):
     subscription = sim.push.subscribe()
     stranger = {**subscription, "endpoint": f"{sim.push.url}/nobody"}
     assert push(sim, stranger).status_code == 404
@@ -154,7 +139,7 @@ def test_an_unknown_subscription_is_404_and_an_expired_one_is_410(sim: Server) -
     assert push(sim, subscription).status_code == 410
 
 
-def test_a_push_that_cannot_be_decrypted_is_accepted_without_text(sim: Server) -> None:
+def test_a_push_that_cannot_be_decrypted_is_accepted_without_text(sim):
     mine, other = sim.push.subscribe(), sim.push.subscribe()
     assert push(sim, {**mine, "keys": other["keys"]}).status_code == 201
     (message,) = sim.push.messages
@@ -162,7 +147,7 @@ def test_a_push_that_cannot_be_decrypted_is_accepted_without_text(sim: Server) -
     assert message.error is not None
 
 
-def test_a_later_message_of_a_topic_replaces_an_undelivered_one(sim: Server) -> None:
+def test_a_later_message_of_a_topic_replaces_an_undelivered_one(sim):
     subscription = sim.push.subscribe()
     sim.push.go_offline(subscription["endpoint"])
     for text, topic in (("lama", "dosis-1"), ("lain", "dosis-2"), ("baru", "dosis-1"), ("tanpa", None)):
@@ -172,7 +157,7 @@ def test_a_later_message_of_a_topic_replaces_an_undelivered_one(sim: Server) -> 
     assert [message.text for message in sim.push.shown(subscription["endpoint"])] == ["lain", "baru", "tanpa"]
 
 
-def test_an_expired_message_is_not_shown_when_the_device_is_online_again(sim: Server) -> None:
+def test_an_expired_message_is_not_shown_when_the_device_is_online_again(sim):
     subscription = sim.push.subscribe()
     sim.push.go_offline(subscription["endpoint"])
     assert push(sim, subscription, TTL="0").status_code == 201
@@ -182,14 +167,14 @@ def test_an_expired_message_is_not_shown_when_the_device_is_online_again(sim: Se
     assert old.state == "expired"
 
 
-def push_of_an_hour_ago(endpoint: str) -> Any:
+def push_of_an_hour_ago(endpoint):
     from dev.simulators.push import Message
 
     return Message(endpoint, 60, "high", None, "basi", None, at=time.time() - 3600)
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 408, 410, 413, 429, 500, 503])
-def test_any_status_can_be_requested_for_one_subscription(sim: Server, status: int) -> None:
+def test_any_status_can_be_requested_for_one_subscription(sim, status):
     mine, other = sim.push.subscribe(), sim.push.subscribe()
     sim.fault("push", "status", status=status, retry_after=3, match=mine["endpoint"].rpartition("/")[2])
     assert push(sim, other).status_code == 201
@@ -198,7 +183,7 @@ def test_any_status_can_be_requested_for_one_subscription(sim: Server, status: i
     assert push(sim, mine).status_code == 201
 
 
-def test_another_process_subscribes_and_reads_over_http(sim: Server) -> None:
+def test_another_process_subscribes_and_reads_over_http(sim):
     subscription = requests.post(f"{sim.url}/_control/push/subscribe", timeout=PATIENCE_S).json()
     assert base64.urlsafe_b64decode(subscription["keys"]["auth"] + "==")
     push(sim, subscription, "Halo dari luar")

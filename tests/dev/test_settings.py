@@ -1,13 +1,10 @@
 """Tests of the settings and the terminal output of `make run`."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
 import stat
 import time
-from pathlib import Path
 
 import pytest
 from dotenv import dotenv_values
@@ -18,7 +15,7 @@ from dev.stack.waiting import PATIENCE_S
 from dev.terminal import Stopped, Warnings, stop_signals
 
 
-def test_generated_secrets_are_stable_private_and_valid_in_production(tmp_path: Path) -> None:
+def test_generated_secrets_are_stable_private_and_valid_in_production(tmp_path):
     file = tmp_path / "secrets.env"
     made = secrets_of(file)
     assert secrets_of(file) == made
@@ -28,7 +25,7 @@ def test_generated_secrets_are_stable_private_and_valid_in_production(tmp_path: 
     assert config.secret_key == made["SECRET_KEY"]
 
 
-def test_a_missing_secret_is_added_to_the_existing_ones(tmp_path: Path) -> None:
+def test_a_missing_secret_is_added_to_the_existing_ones(tmp_path):
     file = tmp_path / "secrets.env"
     write_private(file, {"SECRET_KEY": "old"})
     made = secrets_of(file)
@@ -38,26 +35,24 @@ def test_a_missing_secret_is_added_to_the_existing_ones(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", ["plain", "it's", "a # b", 'say "x"', "back\\slash", "a=b;c$d", " blanks "])
-def test_a_value_with_any_characters_is_read_back_unchanged(tmp_path: Path, value: str) -> None:
+def test_a_value_with_any_characters_is_read_back_unchanged(tmp_path, value):
     write_private(tmp_path / "some.env", {"NAME": value})
     assert dotenv_values(tmp_path / "some.env") == {"NAME": value}
 
 
-def test_a_given_frontend_url_removes_the_default_cors_origins() -> None:
+def test_a_given_frontend_url_removes_the_default_cors_origins():
     assert "CORS_ORIGINS" in defaults(8000, {})
     assert "CORS_ORIGINS" not in defaults(8000, {"FRONTEND_URL": "https://app.example"})
 
 
-def test_a_secret_in_a_file_counts_as_given() -> None:
+def test_a_secret_in_a_file_counts_as_given():
     env = {"SECRET_KEY_FILE": "/run/secret", "PATH": "/bin"}
     assert given(env, "SECRET_KEY")
     assert not given(env, "NIK_KEYS")
     assert known_to_config(env) == {"SECRET_KEY_FILE": "/run/secret"}
 
 
-def test_warnings_and_errors_are_printed_once_and_other_lines_never(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_warnings_and_errors_are_printed_once_and_other_lines_never(tmp_path, capsys):
     log = tmp_path / "web.log"
     log.touch()
     warnings = Warnings({"web": log})
@@ -75,7 +70,7 @@ def test_warnings_and_errors_are_printed_once_and_other_lines_never(
     assert capsys.readouterr().out == "web: warning: cut short\n"
 
 
-def test_a_signal_ends_the_current_and_every_later_pause() -> None:
+def test_a_signal_ends_the_current_and_every_later_pause():
     started = time.monotonic()
     with stop_signals() as pause:
         os.kill(os.getpid(), signal.SIGTERM)

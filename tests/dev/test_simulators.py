@@ -1,7 +1,5 @@
 """Tests of the simulator server: faults, control routes, and start and end of its process."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -10,20 +8,19 @@ import subprocess
 import sys
 import threading
 from time import monotonic
-from typing import Any
 
 import pytest
 import requests
 
 from config import Config
-from dev.simulators import Server, faults, simulators
+from dev.simulators import faults, simulators
 from dev.stack.waiting import PATIENCE_S, wait_until
 
 TOKEN = {"Authorization": "simulated-messaging-token"}
 FORM = {"target": "6281234567890", "message": "Halo", "countryCode": "62"}
 
 
-def send(sim: Server, *, within_s: float = PATIENCE_S, **options: Any) -> requests.Response:
+def send(sim, *, within_s=PATIENCE_S, **options):
     with requests.Session() as session:  # Each call uses a new connection, so that a fault affects only one call.
         return session.post(f"{sim.url}/messaging/send", headers=TOKEN, data=FORM, timeout=within_s, **options)
 
@@ -37,9 +34,7 @@ def send(sim: Server, *, within_s: float = PATIENCE_S, **options: Any) -> reques
         ("not_http", requests.ConnectionError),
     ],
 )
-def test_a_connection_fault_fails_one_call_and_the_next_succeeds(
-    sim: Server, kind: str, error: type[Exception]
-) -> None:
+def test_a_connection_fault_fails_one_call_and_the_next_succeeds(sim, kind, error):
     sim.fault("messaging", kind)
     with pytest.raises(error):
         send(sim, within_s=0.3 if kind == "hang" else PATIENCE_S)
@@ -48,7 +43,7 @@ def test_a_connection_fault_fails_one_call_and_the_next_succeeds(
     assert [call.fault for call in sim.messaging.calls] == [kind, None]
 
 
-def test_a_slow_reply_never_trips_the_read_timeout(sim: Server) -> None:
+def test_a_slow_reply_never_trips_the_read_timeout(sim):
     sim.fault("messaging", "slow")
     with requests.Session() as session:
         reply = session.post(f"{sim.url}/messaging/send", data=FORM, timeout=10, stream=True)
@@ -56,7 +51,7 @@ def test_a_slow_reply_never_trips_the_read_timeout(sim: Server) -> None:
     assert bytes_read == 8  # the simulator sends one byte every 0.1 s, without an end
 
 
-def test_each_content_fault_returns_its_response(sim: Server) -> None:
+def test_each_content_fault_returns_its_response(sim):
     sim.fault("messaging", "garbage")
     reply = send(sim)
     assert reply.headers["Content-Type"] == "application/json"
@@ -72,7 +67,7 @@ def test_each_content_fault_returns_its_response(sim: Server) -> None:
     assert (reply.status_code, reply.headers["Location"]) == (302, "http://10.0.0.1/latest/meta-data/")
 
 
-def test_an_oversized_reply_is_larger_than_8_mib(sim: Server) -> None:
+def test_an_oversized_reply_is_larger_than_8_mib(sim):
     sim.fault("messaging", "oversize")
     with requests.Session() as session:
         reply = session.post(f"{sim.url}/messaging/send", data=FORM, timeout=PATIENCE_S, stream=True)
@@ -84,21 +79,21 @@ def test_an_oversized_reply_is_larger_than_8_mib(sim: Server) -> None:
     assert read > 8 << 20
 
 
-def test_latency_delays_the_normal_response(sim: Server) -> None:
+def test_latency_delays_the_normal_response(sim):
     sim.fault("messaging", "latency", seconds=0.15)
     started = monotonic()
     assert send(sim).json()["status"] is True
     assert monotonic() - started >= 0.15
 
 
-def test_a_fault_after_sending_loses_only_the_response(sim: Server) -> None:
+def test_a_fault_after_sending_loses_only_the_response(sim):
     sim.fault("messaging", "drop", after=True)
     with pytest.raises(requests.RequestException):
         send(sim)
     assert len(sim.messaging.sent) == 1
 
 
-def test_a_fault_applies_to_its_paths_and_its_number_of_calls(sim: Server) -> None:
+def test_a_fault_applies_to_its_paths_and_its_number_of_calls(sim):
     sim.fault("messaging", "status", times=2, status=500, match="/send")
     assert [send(sim).status_code for _ in range(3)] == [500, 500, 200]
     sim.fault("messaging", "status", times=None, status=500, match="/messages")
@@ -109,17 +104,17 @@ def test_a_fault_applies_to_its_paths_and_its_number_of_calls(sim: Server) -> No
     assert send(sim).status_code == 200
 
 
-def test_an_unknown_fault_is_refused_with_a_list_of_known_faults(sim: Server) -> None:
+def test_an_unknown_fault_is_refused_with_a_list_of_known_faults(sim):
     with pytest.raises(ValueError, match="rate_limit"):
         sim.fault("messaging", "sunspots")
 
 
-def test_the_closed_url_refuses_connections(sim: Server) -> None:
+def test_the_closed_url_refuses_connections(sim):
     with pytest.raises(requests.ConnectionError):
         requests.get(sim.closed_url, timeout=PATIENCE_S)
 
 
-def test_calls_are_recorded_with_path_query_headers_and_body(sim: Server) -> None:
+def test_calls_are_recorded_with_path_query_headers_and_body(sim):
     requests.post(f"{sim.url}/messaging/send?a=1", headers=TOKEN, data=FORM, timeout=PATIENCE_S)
     call = sim.messaging.calls[0]
     assert (call.method, call.path, call.query) == ("POST", "/send", {"a": "1"})
@@ -127,7 +122,7 @@ def test_calls_are_recorded_with_path_query_headers_and_body(sim: Server) -> Non
     assert "target=6281234567890" in call.body
 
 
-def test_other_processes_can_set_faults_read_calls_and_reset_over_http(sim: Server) -> None:
+def test_other_processes_can_set_faults_read_calls_and_reset_over_http(sim):
     control = f"{sim.url}/_control"
     order = {"name": "messaging", "kind": "status", "times": 1, "status": 503}
     assert requests.post(f"{control}/fault", json=order, timeout=PATIENCE_S).status_code == 201
@@ -141,7 +136,7 @@ def test_other_processes_can_set_faults_read_calls_and_reset_over_http(sim: Serv
     assert requests.get(f"{control}/calls/messaging", timeout=PATIENCE_S).json() == []
 
 
-def test_every_provider_setting_points_at_the_simulators(sim: Server) -> None:
+def test_every_provider_setting_points_at_the_simulators(sim):
     config = Config.from_env({"ENVIRONMENT": "testing", **sim.env})
     assert config.messaging_provider == "fonnte"
     for address in (config.messaging_url, config.captcha_url, config.video_url, config.article_source_url):
@@ -150,12 +145,9 @@ def test_every_provider_setting_points_at_the_simulators(sim: Server) -> None:
     assert config.article_hosts == (sim.url.removeprefix("http://"),)
 
 
-def test_the_server_stops_during_hanging_calls_and_leaves_no_thread() -> None:
+def test_the_server_stops_during_hanging_calls_and_leaves_no_thread():
     before = set(threading.enumerate())
-    with (
-        simulators() as sim,
-        socket.create_connection(("127.0.0.1", int(sim.url.rpartition(":")[2]))) as idle,
-    ):
+    with simulators() as sim, socket.create_connection(("127.0.0.1", int(sim.url.rpartition(":")[2]))) as idle:
         sim.fault("messaging", "hang", times=None)
         idle.sendall(b"POST /messaging/send HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
         wait_until(lambda: bool(sim.messaging.calls))
@@ -165,7 +157,7 @@ def test_the_server_stops_during_hanging_calls_and_leaves_no_thread() -> None:
     wait_until(lambda: set(threading.enumerate()) <= before)
 
 
-def test_the_process_prints_its_settings_serves_and_ends_on_sigterm() -> None:
+def test_the_process_prints_its_settings_serves_and_ends_on_sigterm():
     command = [sys.executable, "-m", "dev.simulators", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -1,12 +1,9 @@
 """Tests that child processes end with their parent, even if the parent is killed."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import psutil
 import pytest
@@ -34,18 +31,18 @@ with Supervisor(Path(sys.argv[1])) as supervisor:
 """
 
 
-def gone(pid: int) -> bool:
+def gone(pid):
     return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
 
-def test_children_are_stopped_at_the_end_of_the_with_block(tmp_path: Path) -> None:
+def test_children_are_stopped_at_the_end_of_the_with_block(tmp_path):
     with Supervisor(tmp_path) as supervisor:
         pids = [supervisor.spawn(name, SLEEP).process.pid for name in ("one", "two")]
         assert all(map(psutil.pid_exists, pids))
     assert all(map(gone, pids))
 
 
-def test_logs_of_children_are_readable_only_by_their_owner(tmp_path: Path) -> None:
+def test_logs_of_children_are_readable_only_by_their_owner(tmp_path):
     (tmp_path / "one.log").touch(0o644)
     with Supervisor(tmp_path) as supervisor:
         supervisor.spawn("one", SLEEP)
@@ -53,14 +50,14 @@ def test_logs_of_children_are_readable_only_by_their_owner(tmp_path: Path) -> No
     assert modes == {"one.log": 0o600, "one.log.1": 0o600}
 
 
-def test_a_child_that_ignores_its_signal_is_killed_after_the_timeout(tmp_path: Path) -> None:
+def test_a_child_that_ignores_its_signal_is_killed_after_the_timeout(tmp_path):
     with Supervisor(tmp_path) as supervisor:
         child = supervisor.spawn("deaf", ["/bin/sh", "-c", "trap '' TERM; echo deaf; sleep 60"], patience=0.2)
         supervisor.wait_until(lambda: "deaf" in child.log.read_text(), child)
     assert gone(child.process.pid)
 
 
-def test_child_processes_of_a_crashed_child_are_stopped(tmp_path: Path) -> None:
+def test_child_processes_of_a_crashed_child_are_stopped(tmp_path):
     with Supervisor(tmp_path) as supervisor:
         child = supervisor.spawn("parent", ["/bin/sh", "-c", "sleep 60 & echo $!; wait"])
         supervisor.wait_until(lambda: child.log.read_text().endswith("\n"), child)
@@ -71,7 +68,7 @@ def test_child_processes_of_a_crashed_child_are_stopped(tmp_path: Path) -> None:
     assert eventually(lambda: gone(grandchild))
 
 
-def test_a_crash_is_reported_with_exit_code_and_last_output(tmp_path: Path) -> None:
+def test_a_crash_is_reported_with_exit_code_and_last_output(tmp_path):
     with Supervisor(tmp_path) as supervisor:
         child = supervisor.spawn("web", ["/bin/sh", "-c", "echo no such table; exit 3"])
         child.process.wait()
@@ -81,32 +78,32 @@ def test_a_crash_is_reported_with_exit_code_and_last_output(tmp_path: Path) -> N
     assert "no such table" in str(crash.value)
 
 
-def test_waiting_for_a_child_fails_when_the_child_exits(tmp_path: Path) -> None:
+def test_waiting_for_a_child_fails_when_the_child_exits(tmp_path):
     with Supervisor(tmp_path) as supervisor, pytest.raises(CrashError, match="exit code 1 while it started"):
         supervisor.wait_until(lambda: False, supervisor.spawn("web", ["/bin/false"]))
 
 
-def test_a_child_that_uses_the_processor_does_not_time_out(tmp_path: Path) -> None:
+def test_a_child_that_uses_the_processor_does_not_time_out(tmp_path):
     with Supervisor(tmp_path) as supervisor:
         child = supervisor.spawn("busy", [sys.executable, "-c", f"{WORK}\ntime.sleep(60)"])
         supervisor.wait_until(lambda: "ready" in child.log.read_text(), child, patience=1)
         supervisor.complete(supervisor.spawn("work", [sys.executable, "-c", WORK]), patience=1)
 
 
-def test_waiting_for_an_idle_child_times_out(tmp_path: Path) -> None:
+def test_waiting_for_an_idle_child_times_out(tmp_path):
     with Supervisor(tmp_path) as supervisor, pytest.raises(CrashError, match="hung did nothing for 1 s"):
         supervisor.wait_until(lambda: False, supervisor.spawn("hung", SLEEP), patience=1)
 
 
-def test_a_long_wait_prints_the_name_of_the_child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_wait_prints_the_name_of_the_child(tmp_path, monkeypatch):
     monkeypatch.setattr("dev.supervisor.TELL_EVERY_S", 0)
-    said: list[str] = []
+    said = []
     with Supervisor(tmp_path, tell=said.append) as supervisor:
         supervisor.wait_until(lambda: len(said) == 2, supervisor.spawn("web", SLEEP))
     assert said[0] == f"waiting for web, 0 s so far ({tmp_path}/web.log)"
 
 
-def test_the_log_of_the_run_before_is_kept(tmp_path: Path) -> None:
+def test_the_log_of_the_run_before_is_kept(tmp_path):
     for word in ("first", "second"):
         with Supervisor(tmp_path) as supervisor:
             supervisor.complete(supervisor.spawn("echo", ["/bin/echo", word]))
@@ -115,7 +112,7 @@ def test_the_log_of_the_run_before_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child of its parent's death")
-def test_children_end_when_their_starter_is_killed(tmp_path: Path) -> None:
+def test_children_end_when_their_starter_is_killed(tmp_path):
     command = [sys.executable, "-c", STARTER, str(tmp_path)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as starter:
         assert starter.stdout
@@ -124,7 +121,7 @@ def test_children_end_when_their_starter_is_killed(tmp_path: Path) -> None:
     assert eventually(lambda: gone(child))
 
 
-def test_registered_orphan_processes_are_stopped(tmp_path: Path) -> None:
+def test_registered_orphan_processes_are_stopped(tmp_path):
     register = tmp_path / "processes"
     with subprocess.Popen(SLEEP, start_new_session=True) as orphan:
         started = psutil.Process(orphan.pid).create_time()
@@ -134,7 +131,7 @@ def test_registered_orphan_processes_are_stopped(tmp_path: Path) -> None:
     assert not register.exists()
 
 
-def test_a_reused_process_id_is_not_stopped(tmp_path: Path) -> None:
+def test_a_reused_process_id_is_not_stopped(tmp_path):
     register = tmp_path / "processes"
     with subprocess.Popen(SLEEP, start_new_session=True) as stranger:
         started = psutil.Process(stranger.pid).create_time() - 3600

@@ -1,10 +1,7 @@
 """Tests of the servers and databases of `make test`: each test process has its own database."""
 
-from __future__ import annotations
-
 import fcntl
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg2
@@ -16,7 +13,7 @@ from dev import testing
 from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, own_database, own_redis
 
 
-def one(url: str, statement: str) -> object:
+def one(url, statement):
     connection = psycopg2.connect(url)
     try:
         with connection, connection.cursor() as cursor:
@@ -28,14 +25,14 @@ def one(url: str, statement: str) -> object:
 
 
 @pytest.fixture
-def short_folder() -> Iterator[Path]:
+def short_folder():
     """Yield a folder with a short path. The length of socket paths is limited, and `tmp_path` can be too long."""
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o711)
         yield Path(name)
 
 
-def test_temporary_servers_leave_nothing_behind(short_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_temporary_servers_leave_nothing_behind(short_folder, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(short_folder))
     with testing.temporary_servers() as variables:
         assert one(variables[DATABASE_VARIABLE], "select 1") == 1
@@ -45,9 +42,7 @@ def test_temporary_servers_leave_nothing_behind(short_folder: Path, monkeypatch:
     assert list(short_folder.iterdir()) == []
 
 
-def test_folders_of_killed_runs_are_removed_and_locked_ones_are_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_folders_of_killed_runs_are_removed_and_locked_ones_are_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     dead, alive = (tmp_path / f"{testing.FOLDER_PREFIX}{name}" for name in ("dead", "alive"))
     for folder in (dead, alive):
@@ -59,7 +54,7 @@ def test_folders_of_killed_runs_are_removed_and_locked_ones_are_kept(
     assert [folder.exists() for folder in (dead, alive)] == [False, True]
 
 
-def test_processes_of_two_runs_on_one_server_have_different_numbers(process_number: int) -> None:
+def test_processes_of_two_runs_on_one_server_have_different_numbers(process_number):
     server = environment()[DATABASE_VARIABLE]
     with testing.own_number(server) as first, testing.own_number(server) as second:
         assert len({process_number, first, second}) == 3
@@ -67,7 +62,7 @@ def test_processes_of_two_runs_on_one_server_have_different_numbers(process_numb
         assert again <= first  # the numbers are free again
 
 
-def test_a_changed_migration_makes_a_new_template(tmp_path: Path) -> None:
+def test_a_changed_migration_makes_a_new_template(tmp_path):
     (tmp_path / "versions").mkdir()
     prints = [testing.fingerprint(tmp_path)]
     for name in ("versions/0001_initial.py", "initial.sql"):
@@ -76,12 +71,12 @@ def test_a_changed_migration_makes_a_new_template(tmp_path: Path) -> None:
     assert len(set(prints)) == 3
 
 
-def test_each_process_has_a_copy_of_one_migrated_database(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_process_has_a_copy_of_one_migrated_database(monkeypatch):
     server = environment()[DATABASE_VARIABLE]
     monkeypatch.setattr(testing, "fingerprint", lambda _folder: "of_this_test")
-    migrated: list[str] = []
+    migrated = []
 
-    def migrate(url: str) -> None:
+    def migrate(url):
         migrated.append(url)
         one(url, "create table note (text text)")
 
@@ -92,7 +87,7 @@ def test_each_process_has_a_copy_of_one_migrated_database(monkeypatch: pytest.Mo
     assert len(migrated) == 1
 
 
-def test_each_process_has_an_empty_database(variables: dict[str, str]) -> None:
+def test_each_process_has_an_empty_database(variables):
     mine = variables["DATABASE_URL"]
     empty = testing.empty_database(mine)
     assert testing.name_of(empty) == f"{testing.name_of(mine)}_empty"
@@ -100,11 +95,11 @@ def test_each_process_has_an_empty_database(variables: dict[str, str]) -> None:
     assert one(testing.empty_database(mine), "select count(*) from pg_tables where tablename = 'note'") == 0
 
 
-def test_a_migration_that_fails_leaves_no_template(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_migration_that_fails_leaves_no_template(monkeypatch):
     server = environment()[DATABASE_VARIABLE]
     monkeypatch.setattr(testing, "fingerprint", lambda _folder: "of_a_failure")
 
-    def fail(_url: str) -> None:
+    def fail(_url):
         raise RuntimeError("no such column")
 
     with pytest.raises(RuntimeError, match="no such column"):
@@ -112,7 +107,7 @@ def test_a_migration_that_fails_leaves_no_template(monkeypatch: pytest.MonkeyPat
     assert one(server, "select count(*) from pg_database where datname = 'template_of_a_failure'") == 0
 
 
-def test_each_process_has_its_own_redis_database() -> None:
+def test_each_process_has_its_own_redis_database():
     server = environment()[REDIS_VARIABLE]
     with Redis.from_url(own_redis(server, 62)) as mine, Redis.from_url(own_redis(server, 63)) as yours:
         mine.set("note", "mine", ex=5)

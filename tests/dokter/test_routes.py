@@ -1,15 +1,11 @@
 """Routes of doctors, in the order of `routes.py`."""
 
-from __future__ import annotations
-
 import json
 import threading
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
-from typing import Any
 
 import pytest
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.dokter import service
@@ -19,12 +15,11 @@ from tests.faskes.places import CIMAHI, make_faskes
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_admin
 from tests.helpers.for_admins import ForAdmins
-from tests.helpers.statements import Statements
 
 AT = {"lat": CIMAHI[0], "lng": CIMAHI[1]}
 
 
-def make_dokter(*faskes_ids: str, **data: Any) -> Dokter:
+def make_dokter(*faskes_ids, **data):
     created_at = data.pop("created_at", None)
     dokter = service.create({"nama": "dr. Ani", "faskes_ids": list(faskes_ids), **data})
     if created_at:
@@ -33,7 +28,7 @@ def make_dokter(*faskes_ids: str, **data: Any) -> Dokter:
     return dokter
 
 
-def fresh(dokter: Dokter) -> Dokter:
+def fresh(dokter):
     db.session.expire_all()
     return db.session.get_one(Dokter, dokter.id)
 
@@ -41,7 +36,7 @@ def fresh(dokter: Dokter) -> Dokter:
 class TestListNearbyDokter:
     """GET /dokter/nearby"""
 
-    def test_doctors_of_the_province_are_listed_nearest_first(self, client: Client, statements: Statements) -> None:
+    def test_doctors_of_the_province_are_listed_nearest_first(self, client, statements):
         make_faskes(id="far", nama="RS Jauh", lat=-6.98)
         make_faskes(id="near", nama="RS Dekat", lat=-6.89)
         make_faskes(id="jakarta", lat=-6.2, lng=106.8, province="DKI Jakarta")
@@ -59,7 +54,7 @@ class TestListNearbyDokter:
             "distance_km": pytest.approx(1.112, abs=0.001),
         }  # fmt: skip
 
-    def test_the_distance_is_to_the_nearest_facility_in_any_province(self, client: Client) -> None:
+    def test_the_distance_is_to_the_nearest_facility_in_any_province(self, client):
         make_faskes(id="here", lat=-6.98)
         make_faskes(id="over", lat=-6.881, province="Banten")
         make_dokter("here", "over")
@@ -67,14 +62,14 @@ class TestListNearbyDokter:
         assert row["distance_km"] == pytest.approx(0.111, abs=0.001)
         assert sorted(row["faskes_ids"]) == ["here", "over"]
 
-    def test_the_list_needs_two_statements(self, client: Client, statements: Statements) -> None:
+    def test_the_list_needs_two_statements(self, client, statements):
         for number in range(12):
             make_faskes(id=f"rs-{number}")
             make_dokter(f"rs-{number}")
         with statements.at_most(2):  # SQL statements: doctors, their facilities
             assert len(client.get("/dokter/nearby", query_string=AT).json) == 12
 
-    def test_is_paged_and_counts_each_doctor_once(self, client: Client, statements: Statements) -> None:
+    def test_is_paged_and_counts_each_doctor_once(self, client, statements):
         for number in range(5):
             make_faskes(id=f"rs-{number}", lat=-6.89 - number / 100)
         doctors = [make_dokter(f"rs-{number}", "rs-4").id for number in range(5)]
@@ -92,7 +87,7 @@ class TestListNearbyDokter:
     @pytest.mark.parametrize(
         "at", [{"lat": 1.2903, "lng": 103.852}, {"lat": 0, "lng": 0}, {"lat": -8.67, "lng": 115.21}]
     )
-    def test_the_list_is_empty_where_no_doctor_practises(self, client: Client, at: dict[str, float]) -> None:
+    def test_the_list_is_empty_where_no_doctor_practises(self, client, at):
         make_faskes(id="rs")
         make_dokter("rs")
         response = client.get("/dokter/nearby", query_string=at)
@@ -102,7 +97,7 @@ class TestListNearbyDokter:
 class TestListDokter:
     """GET /dokter"""
 
-    def test_lists_newest_first_in_two_statements(self, client: Client, statements: Statements) -> None:
+    def test_lists_newest_first_in_two_statements(self, client, statements):
         start = datetime(2026, 3, 1, tzinfo=UTC)
         for number in range(6):
             make_faskes(id=f"rs-{number}")
@@ -120,7 +115,7 @@ class TestListDokter:
 class TestGetDokter:
     """GET /dokter/<dokter_id>"""
 
-    def test_returns_one_doctor(self, client: Client) -> None:
+    def test_returns_one_doctor(self, client):
         make_faskes(id="rs", nama="RSUD")
         dokter = make_dokter("rs", telepon="022-1")
         assert client.get(f"/dokter/{dokter.id}").json == {
@@ -129,10 +124,10 @@ class TestGetDokter:
         }  # fmt: skip
 
     @pytest.mark.parametrize("path", ["/dokter/0", "/dokter/999999", "/dokter/99999999999999999999", "/dokter/x"])
-    def test_no_such_doctor_is_404(self, client: Client, path: str) -> None:
+    def test_no_such_doctor_is_404(self, client, path):
         assert_error(client.get(path), 404)
 
-    def test_a_deleted_facility_is_removed_from_its_doctors(self, client: Client, admin: Client) -> None:
+    def test_a_deleted_facility_is_removed_from_its_doctors(self, client, admin):
         make_faskes(id="a")
         make_faskes(id="b")
         dokter = make_dokter("a", "b")
@@ -144,7 +139,7 @@ class TestGetDokter:
 class TestCreateDokter(ForAdmins):
     """POST /dokter"""
 
-    def test_adds_a_doctor(self, client: Client, admin: Client) -> None:
+    def test_adds_a_doctor(self, client, admin):
         make_faskes(id="a", nama="A")
         make_faskes(id="b", nama="B")
         response = admin.post("/dokter", {"nama": "dr. Budi", "spesialisasi": "Jantung", "faskes_ids": ["b", "a", "b"]})
@@ -153,7 +148,7 @@ class TestCreateDokter(ForAdmins):
         assert client.get(f"/dokter/{response.json['id']}").json == response.json
 
     @pytest.mark.parametrize("sent", [["a", "b"], [json.dumps(["a", "b"])]])
-    def test_adds_a_doctor_with_a_picture(self, client: Client, admin: Client, sent: list[str]) -> None:
+    def test_adds_a_doctor_with_a_picture(self, client, admin, sent):
         make_faskes(id="a", nama="A")
         make_faskes(id="b", nama="B")
         form = {"nama": "dr. Citra", "faskes_ids": sent, "image": (BytesIO(plain()), "a.png")}
@@ -166,7 +161,7 @@ class TestCreateDokter(ForAdmins):
 class TestUpdateDokter(ForAdmins):
     """PUT /dokter/<dokter_id>"""
 
-    def test_faskes_ids_in_the_body_replace_all_facilities(self, admin: Client) -> None:
+    def test_faskes_ids_in_the_body_replace_all_facilities(self, admin):
         for name in "abc":
             make_faskes(id=name, nama=name)
         dokter = make_dokter("a", "b")
@@ -174,7 +169,7 @@ class TestUpdateDokter(ForAdmins):
         assert admin.put(f"/dokter/{dokter.id}", {"faskes_ids": []}).json["faskes_ids"] == []
         assert admin.put(f"/dokter/{dokter.id}", data={"nama": "dr. B", "faskes_ids": "a"}).json["faskes_ids"] == ["a"]
 
-    def test_without_faskes_ids_in_the_body_the_facilities_stay(self, admin: Client) -> None:
+    def test_without_faskes_ids_in_the_body_the_facilities_stay(self, admin):
         make_faskes(id="a")
         dokter = make_dokter("a", spesialisasi="Anak")
         response = admin.put(f"/dokter/{dokter.id}", {"nama": "dr. Baru", "spesialisasi": ""})
@@ -185,7 +180,7 @@ class TestUpdateDokter(ForAdmins):
         )
         assert admin.put(f"/dokter/{dokter.id}", data={"telepon": "1"}).json["faskes_ids"] == ["a"]
 
-    def test_one_unknown_facility_among_good_ones_changes_nothing(self, admin: Client) -> None:
+    def test_one_unknown_facility_among_good_ones_changes_nothing(self, admin):
         make_faskes(id="a")
         make_faskes(id="b")
         dokter = make_dokter("a")
@@ -194,7 +189,7 @@ class TestUpdateDokter(ForAdmins):
         )
         assert (fresh(dokter).nama, dokter.faskes_ids) == ("dr. Ani", ["a"])
 
-    def test_concurrent_edits_do_not_mix_the_facilities_of_a_doctor(self, committed: Flask) -> None:
+    def test_concurrent_edits_do_not_mix_the_facilities_of_a_doctor(self, committed):
         with unit_of_work():
             for name in "abcd":
                 make_faskes(id=name, nama=name)
@@ -202,10 +197,10 @@ class TestUpdateDokter(ForAdmins):
         admin = Client(committed).as_(make_admin())
         db.session.commit()
         path = f"/dokter/{dokter.id}"
-        statuses: list[int] = []
+        statuses = []
         choices = [["a", "b"], ["c", "d"], ["b", "c"], []]
 
-        def edit(chosen: list[str]) -> None:
+        def edit(chosen):
             with committed.app_context():
                 for _ in range(5):
                     response = Client(committed, admin.token).put(path, {"faskes_ids": chosen})

@@ -4,8 +4,6 @@ Usage: `python -m tests.e2e.confined UNIT PROGRAM ...`. As with systemd, a forbi
 Child processes have the same restrictions.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import re
@@ -18,7 +16,7 @@ from dev.system_packages import require
 ALLOW, KILL_PROCESS = 0x7FFF0000, 0x80000000
 
 
-def allowed_calls(unit: Path, groups: dict[str, list[str]]) -> set[str]:
+def allowed_calls(unit, groups):
     """Return the system calls that the `SystemCallFilter=` lines of a unit allow.
 
     Lines with `~` remove calls, and other lines add calls.
@@ -30,15 +28,15 @@ def allowed_calls(unit: Path, groups: dict[str, list[str]]) -> set[str]:
     return calls
 
 
-def _calls(name: str, groups: dict[str, list[str]]) -> set[str]:
+def _calls(name, groups):
     return {call for part in groups[name] for call in _calls(part, groups)} if name.startswith("@") else {name}
 
 
-def groups_of_systemd() -> dict[str, list[str]]:
+def groups_of_systemd():
     """Return the system calls of each group of systemd, such as `@chown`. A group may contain other groups."""
     command = [require("systemd"), "--no-pager", "syscall-filter"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    groups: dict[str, list[str]] = {}
+    groups = {}
     for line in printed.splitlines():
         if line.startswith("@"):
             members = groups.setdefault(line, [])
@@ -47,7 +45,7 @@ def groups_of_systemd() -> dict[str, list[str]]:
     return groups
 
 
-def confine(calls: set[str]) -> None:
+def confine(calls):
     """Forbid these system calls for the current process and its children."""
     library = ctypes.CDLL("libseccomp.so.2")  # libseccomp, which systemd also uses
     library.seccomp_init.restype = ctypes.c_void_p

@@ -1,7 +1,5 @@
 """Test of all account routes on real processes, in the order in which a single-page application calls them."""
 
-from __future__ import annotations
-
 import io
 import re
 import time
@@ -10,12 +8,10 @@ import jwt
 from PIL import Image
 
 from app.identity import tokens
-from dev.simulators import Server
-from dev.stack.processes import Stack
 from dev.stack.waiting import wait_until
 
 
-def register(stack: Stack, sim: Server, username: str, role: str, phone: str) -> dict[str, str]:
+def register(stack, sim, username, role, phone):
     """Register with one request that contains the data of three form steps."""
     account = {"username": username, "password": "rahasia123", "nomor_hp": phone, "role": role}
     identity = {"nama_ktp": username.title(), "nama_samaran": f"Samaran {username}", "domicile": "Jawa Barat"}
@@ -23,14 +19,13 @@ def register(stack: Stack, sim: Server, username: str, role: str, phone: str) ->
     body = {**account, **identity, **preferences, "captcha-response": sim.captcha.solve()}
     response = stack.call("POST", "/register", json=body)
     assert response.status_code == 201, response.text
-    tokens: dict[str, str] = response.json()
-    return tokens
+    return response.json()
 
 
-def reset_code(sim: Server, phone: str) -> str:
+def reset_code(sim, phone):
     """Wait for the message that a worker sends, and return the code in the message."""
 
-    def codes() -> list[str]:
+    def codes():
         texts = "\n".join(message.text for message in sim.messaging.to(phone))
         return re.findall(r"https://app\.example\.org/reset-password\?code=([\w-]+)", texts)
 
@@ -38,7 +33,7 @@ def reset_code(sim: Server, phone: str) -> str:
     return codes()[-1]
 
 
-def test_a_client_uses_all_account_routes_in_order(stack: Stack, sim: Server) -> None:
+def test_a_client_uses_all_account_routes_in_order(stack, sim):
     assert stack.call("POST", "/auth/check-username", json={"username": "siti"}).json()["available"] is True
     siti = register(stack, sim, "siti", "pasien", "081234567890")
     budi = register(stack, sim, "budi", "pendamping", "+62 812-9876-5432")
@@ -91,7 +86,7 @@ def test_a_client_uses_all_account_routes_in_order(stack: Stack, sim: Server) ->
         assert secret not in log
 
 
-def _expired(stack: Stack, access: str) -> str:
+def _expired(stack, access):
     """Return the token with an expiry time one minute ago, signed with the key of the running service."""
     key = stack.env["JWT_SECRET_KEYS"]
     claims = jwt.decode(access, options={"verify_signature": False})

@@ -1,7 +1,5 @@
 """Tests that a backup, restored into an empty database and folder, serves the main routes."""
 
-from __future__ import annotations
-
 import io
 import subprocess
 from contextlib import closing
@@ -10,7 +8,6 @@ from pathlib import Path
 import psycopg2
 import pytest
 import requests
-from flask import Flask
 from PIL import Image
 
 from app.core.database.session import unit_of_work
@@ -28,9 +25,7 @@ from tests.helpers.postgres_programs import PATH
 pytestmark = pytest.mark.processes
 
 
-def test_a_restored_backup_serves_the_main_paths(
-    committed: Flask, variables: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_restored_backup_serves_the_main_paths(committed, variables, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", PATH)
     with unit_of_work():
         demo.fill()
@@ -70,7 +65,7 @@ def test_a_restored_backup_serves_the_main_paths(
         assert stack.call("POST", "/forum/threads", login["access_token"], json=body).status_code == 201
 
 
-def rename_revision(url: str, name: str) -> str:
+def rename_revision(url, name):
     """Change the name of the database's revision. Return the former name."""
     with closing(psycopg2.connect(url)) as connection, connection, connection.cursor() as cursor:
         cursor.execute("SELECT version_num FROM alembic_version")
@@ -79,9 +74,7 @@ def rename_revision(url: str, name: str) -> str:
     return str(before)
 
 
-def test_a_backup_of_an_unknown_revision_is_refused_before_anything_is_written(
-    committed: Flask, variables: dict[str, str], tmp_path: Path
-) -> None:
+def test_a_backup_of_an_unknown_revision_is_refused_before_anything_is_written(committed, variables, tmp_path):
     folder, there = tmp_path / "backup", tmp_path / "there"
     before = rename_revision(variables["DATABASE_URL"], "9999")
     try:

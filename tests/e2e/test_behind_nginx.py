@@ -1,19 +1,14 @@
 """Tests of the deployed service: real nginx with `deploy/nginx.conf`, two gunicorns and two workers."""
 
-from __future__ import annotations
-
 import ssl
 import threading
-from collections.abc import Iterator
 
 import pytest
 import requests
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.logs.models import ActivityLog
-from dev.simulators import Server
 from dev.stack.site import DeployedStack
 from dev.stack.waiting import PATIENCE_S, wait_until
 from dev.system_packages import require
@@ -25,31 +20,29 @@ pytestmark = [pytest.mark.takes(seconds=10), pytest.mark.processes]
 
 
 @pytest.fixture(scope="module")
-def site(
-    variables: dict[str, str], running: Server, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[DeployedStack]:
+def site(variables, running, tmp_path_factory):
     require("nginx")
     env = {**variables, **running.messaging.env(), "FRONTEND_URL": "https://app.example.org", "RATE_LIMITS": "off"}
     with DeployedStack(env, tmp_path_factory.mktemp("site")) as site:
         yield site
 
 
-def test_a_client_uses_the_main_routes_behind_nginx(site: DeployedStack, sim: Server, committed: Flask) -> None:
+def test_a_client_uses_the_main_routes_behind_nginx(site, sim, committed):
     walk(site, sim)
 
 
-def test_forged_client_address_headers_are_ignored(site: DeployedStack, committed: Flask) -> None:
+def test_forged_client_address_headers_are_ignored(site, committed):
     lies = {"X-Forwarded-For": "203.0.113.7", "X-Real-IP": "203.0.113.7", "Forwarded": "for=203.0.113.7"}
     assert site.call("POST", "/log/user-log", json={"event_type": "lie"}, headers=lies).status_code == 202
     wait_until(lambda: addresses_in_log() == ["127.0.0.1"])
 
 
-def addresses_in_log() -> list[str]:
+def addresses_in_log():
     db.session.rollback()
     return [str(address) for address in db.session.scalars(sa.select(ActivityLog.remote_ip))]
 
 
-def test_plain_http_is_redirected_to_https_and_unknown_hosts_are_refused(site: DeployedStack) -> None:
+def test_plain_http_is_redirected_to_https_and_unknown_hosts_are_refused(site):
     login = f"http://localhost:{site.port}/api/login?a=1"
     plain = requests.post(login, timeout=PATIENCE_S, allow_redirects=False, json={"username": "siti"})
     assert (plain.status_code, plain.headers["Location"]) == (308, "https://localhost/api/login?a=1")
@@ -57,7 +50,7 @@ def test_plain_http_is_redirected_to_https_and_unknown_hosts_are_refused(site: D
         site.connect("evil.example").close()
 
 
-def test_nginx_errors_have_the_json_format_of_the_api(site: DeployedStack) -> None:
+def test_nginx_errors_have_the_json_format_of_the_api(site):
     page = {"Origin": "https://app.example.org"}
     large = site.call("POST", "/log/user-log", data=b"a" * 70_000, headers=page)
     assert (large.status_code, large.json()["error"]) == (413, "payload_too_large")
@@ -71,12 +64,12 @@ def test_nginx_errors_have_the_json_format_of_the_api(site: DeployedStack) -> No
     assert (long.status_code, long.json()["error"]) == (414, "uri_too_long")
 
 
-def test_nginx_serves_no_picture_of_a_hidden_post(site: DeployedStack, committed: Flask) -> None:
+def test_nginx_serves_no_picture_of_a_hidden_post(site, committed):
     with unit_of_work():
         make_user(username="siti")
         make_admin(username="rina")
 
-    def token(username: str) -> str:
+    def token(username):
         login = site.call("POST", "/login", json={"username": username, "password": PASSWORD})
         return str(login.json()["access_token"])
 
@@ -96,7 +89,7 @@ def test_nginx_serves_no_picture_of_a_hidden_post(site: DeployedStack, committed
     assert shown == [[200, 200], [None, 404], [200, 404]]
 
 
-def is_held(connection: ssl.SSLSocket) -> bool:
+def is_held(connection):
     """Return whether the connection is still open and has no response."""
     connection.setblocking(False)
     try:
@@ -106,7 +99,7 @@ def is_held(connection: ssl.SSLSocket) -> bool:
     return False
 
 
-def test_half_sent_requests_do_not_keep_the_others_waiting(site: DeployedStack) -> None:
+def test_half_sent_requests_do_not_keep_the_others_waiting(site):
     held = [site.connect() for _ in range(60)]
     try:
         for connection in held:
@@ -121,11 +114,11 @@ def test_half_sent_requests_do_not_keep_the_others_waiting(site: DeployedStack) 
             connection.close()
 
 
-def test_a_restart_of_a_web_process_causes_no_failed_requests(site: DeployedStack) -> None:
-    statuses: list[int] = []
+def test_a_restart_of_a_web_process_causes_no_failed_requests(site):
+    statuses = []
     done = threading.Event()
 
-    def ask() -> None:
+    def ask():
         while not done.is_set():  # a different page number each time, so that nginx has not cached the response
             statuses.append(site.call("GET", f"/kategori?page={len(statuses) + 100}").status_code)
 
@@ -139,7 +132,7 @@ def test_a_restart_of_a_web_process_causes_no_failed_requests(site: DeployedStac
     assert set(statuses) == {200}
 
 
-def test_many_username_checks_from_one_address_are_rate_limited(site: DeployedStack) -> None:
+def test_many_username_checks_from_one_address_are_rate_limited(site):
     answers = [site.call("POST", "/auth/check-username", json={"username": "siti"}) for _ in range(80)]
     refused = [answer for answer in answers if answer.status_code == 429]
     assert refused
@@ -148,14 +141,14 @@ def test_many_username_checks_from_one_address_are_rate_limited(site: DeployedSt
     assert site.call("GET", "/kategori").status_code == 200
 
 
-def test_no_log_contains_a_telephone_number(site: DeployedStack) -> None:
+def test_no_log_contains_a_telephone_number(site):
     site.call("GET", "/send-verification-code", params={"phone": "089912345678"})
     wait_until(lambda: "/api/send-verification-code" in site.access_log.read_text())
     for log in (site.access_log, site.folder / "error.log", site.log):
         assert "89912345678" not in log.read_text(), log
 
 
-def test_nginx_returns_503_without_web_processes(site: DeployedStack) -> None:
+def test_nginx_returns_503_without_web_processes(site):
     for web in site.webs:
         web.terminate()
         web.wait(PATIENCE_S)

@@ -1,19 +1,12 @@
 """Tests of the service with only the system calls that the units in `deploy/systemd` allow."""
 
-from __future__ import annotations
-
-import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from flask import Flask
 
 from app.core.database.session import unit_of_work
 from config import ROOT
-from dev.simulators import Server
 from dev.stack.site import DeployedStack
 from dev.system_packages import require
 from tests.e2e.walk import walk
@@ -25,16 +18,14 @@ UNITS = {"gunicorn": "health-web@.service", "rq": "health-worker@.service"}
 
 
 class ConfinedStack(DeployedStack):
-    def spawn(self, *command: str, **options: Any) -> subprocess.Popen[bytes]:
+    def spawn(self, *command, **options):
         unit = UNITS.get(Path(command[0]).name)
         confine = [sys.executable, "-m", "tests.e2e.confined", str(ROOT / "deploy/systemd" / unit)] if unit else []
         return super().spawn(*confine, *command, **options)
 
 
 @pytest.fixture(scope="module")
-def site(
-    variables: dict[str, str], running: Server, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[ConfinedStack]:
+def site(variables, running, tmp_path_factory):
     require("nginx")
     require("systemd")
     env = {**variables, **running.messaging.env(), "FRONTEND_URL": "https://app.example.org"}
@@ -42,11 +33,11 @@ def site(
         yield site
 
 
-def test_the_main_routes_work_with_the_allowed_system_calls(site: ConfinedStack, sim: Server, committed: Flask) -> None:
+def test_the_main_routes_work_with_the_allowed_system_calls(site, sim, committed):
     walk(site, sim)
 
 
-def test_the_sql_console_and_exports_work_with_the_allowed_system_calls(site: ConfinedStack, committed: Flask) -> None:
+def test_the_sql_console_and_exports_work_with_the_allowed_system_calls(site, committed):
     with unit_of_work():
         make_superadmin(username="kepala")
     login = {"username": "kepala", "password": PASSWORD}

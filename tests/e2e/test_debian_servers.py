@@ -1,16 +1,10 @@
 """Tests with the oldest supported servers, from Debian packages: PostgreSQL 15 and Redis 7, with nginx."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from pathlib import Path
-
 import psycopg2
 import pytest
 import redis
 
 from dev.servers import start_postgres
-from dev.simulators import Server
 from dev.stack.site import DeployedStack
 from dev.supervisor import Supervisor
 from dev.system_packages import require
@@ -24,7 +18,7 @@ class DebianSite(DeployedStack):
 
 
 @pytest.fixture
-def site(sim: Server, tmp_path: Path) -> Iterator[DeployedStack]:
+def site(sim, tmp_path):
     folder = require("postgresql").parent
     for package in ("nginx", "redis-server"):
         require(package)
@@ -38,7 +32,7 @@ def site(sim: Server, tmp_path: Path) -> Iterator[DeployedStack]:
             yield site
 
 
-def test_the_main_routes_work_with_the_oldest_supported_servers(site: DeployedStack, sim: Server) -> None:
+def test_the_main_routes_work_with_the_oldest_supported_servers(site, sim):
     walk(site, sim)
     with psycopg2.connect(site.env["DATABASE_URL"]) as connection:
         assert connection.server_version >= 15_00_00

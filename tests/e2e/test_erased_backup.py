@@ -3,18 +3,14 @@
 A restore of an older backup does not bring the person back.
 """
 
-from __future__ import annotations
-
 import io
 import shutil
 import subprocess
 from contextlib import closing
-from pathlib import Path
 
 import psycopg2
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.media import pictures
@@ -35,7 +31,7 @@ from tests.personal_data.traces import fill
 pytestmark = [pytest.mark.takes(seconds=30), pytest.mark.processes]
 
 
-def erase(app: Flask, user_id: int) -> None:
+def erase(app, user_id):
     with unit_of_work():
         client = Client(app).as_(db.session.get_one(User, user_id))
     assert client.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
@@ -44,7 +40,7 @@ def erase(app: Flask, user_id: int) -> None:
     jobs.erase(user_id)
 
 
-def traces(url: str) -> list[str]:
+def traces(url):
     """Return the tables that contain a text of the erased person."""
     with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
         cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
@@ -57,16 +53,14 @@ def traces(url: str) -> list[str]:
         return found
 
 
-def dumped(folder: Path) -> str:
+def dumped(folder):
     program = shutil.which("pg_restore", path=PATH)
     assert program
     dump = subprocess.run([program, "--file=-", folder / restore.DUMP], capture_output=True, check=True)
     return dump.stdout.decode()
 
 
-def test_a_restore_of_an_older_backup_does_not_restore_an_erased_person(
-    committed: Flask, variables: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_restore_of_an_older_backup_does_not_restore_an_erased_person(committed, variables, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", PATH)
     with unit_of_work():
         siti, other = make_user(**PERSON), make_user(username="tinggal")
@@ -113,9 +107,7 @@ def test_a_restore_of_an_older_backup_does_not_restore_an_erased_person(
     assert name not in {stored for stored, _ in pictures.store().names()}
 
 
-def test_a_restore_uses_the_tombstones_in_the_media_folder(
-    committed: Flask, variables: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_restore_uses_the_tombstones_in_the_media_folder(committed, variables, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", PATH)
     with unit_of_work():
         siti_id = make_user(**PERSON).id

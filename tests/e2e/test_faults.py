@@ -3,11 +3,8 @@
 The service must answer with quick errors, lose no data, and recover without help.
 """
 
-from __future__ import annotations
-
 import io
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -15,7 +12,7 @@ import pytest
 import requests
 from PIL import Image
 
-from dev.stack.outages import LOG, READ, IsolatedStack, Load, Request
+from dev.stack.outages import LOG, READ, IsolatedStack, Load
 from dev.stack.site import DeployedStack
 from dev.stack.waiting import PATIENCE_S, eventually, wait_until
 
@@ -31,27 +28,21 @@ AT_ONCE_S = 0.5
 SMALL_FILE = 512 * 1024
 
 
-PERSON = {
-    "username": "siti",
-    "password": "rahasia123",
-    "nama_ktp": "S",
-    "nama_samaran": "M",
-    "nomor_hp": "0812345678",
-}
+PERSON = {"username": "siti", "password": "rahasia123", "nama_ktp": "S", "nama_samaran": "M", "nomor_hp": "0812345678"}
 
 
 @pytest.fixture(scope="module")
-def isolated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IsolatedStack]:
+def isolated(tmp_path_factory):
     with IsolatedStack.opened(tmp_path_factory.mktemp("isolated")) as opened:
         yield opened
 
 
-def all_logged(isolated: IsolatedStack, before: int, load: Load) -> bool:
+def all_logged(isolated, before, load):
     """Wait until the table has a row for each accepted log record. Return False if this takes too long."""
     return eventually(lambda: isolated.logged() - before == load.answers["logs"].accepted)
 
 
-def test_reads_get_a_quick_503_while_postgresql_is_stopped_and_then_recover(isolated: IsolatedStack) -> None:
+def test_reads_get_a_quick_503_while_postgresql_is_stopped_and_then_recover(isolated):
     before = isolated.logged()
     with Load(isolated.stack, {"reads": READ, "logs": LOG}) as load:
         reads = load.answers["reads"]
@@ -70,11 +61,11 @@ def test_reads_get_a_quick_503_while_postgresql_is_stopped_and_then_recover(isol
     assert all_logged(isolated, before, load)
 
 
-def test_uncached_reads_get_503_while_postgresql_is_frozen_and_then_recover(tmp_path: Path) -> None:
+def test_uncached_reads_get_503_while_postgresql_is_frozen_and_then_recover(tmp_path):
     with IsolatedStack.opened(tmp_path, DeployedStack) as deployed:
         token = deployed.stack.call("POST", "/register", json=PERSON).json()["access_token"]
         before = deployed.logged()
-        own: Request = ("GET", "/pengingat", {"token": token})
+        own = ("GET", "/pengingat", {"token": token})
         with Load(deployed.stack, {"own": own, "reads": READ, "logs": LOG}, pause_s=0.1) as load:
             own_answers = load.answers["own"]
             with deployed.without_postgres("frozen"):
@@ -94,7 +85,7 @@ def test_uncached_reads_get_503_while_postgresql_is_frozen_and_then_recover(tmp_
 
 
 @pytest.mark.parametrize("how", ["stopped", "frozen"])
-def test_without_redis_reads_succeed_and_log_requests_get_a_quick_503(isolated: IsolatedStack, how: str) -> None:
+def test_without_redis_reads_succeed_and_log_requests_get_a_quick_503(isolated, how):
     before = isolated.logged()
     kinds = {"reads": 200, "logs": 503}
     with Load(isolated.stack, {"reads": READ, "logs": LOG}) as load, isolated.without_redis(how):
@@ -107,14 +98,14 @@ def test_without_redis_reads_succeed_and_log_requests_get_a_quick_503(isolated: 
     assert eventually(lambda: isolated.logged() - before >= load.answers["logs"].accepted)
 
 
-def test_an_upload_gets_503_and_leaves_no_file_while_the_disk_is_full(isolated: IsolatedStack) -> None:
+def test_an_upload_gets_503_and_leaves_no_file_while_the_disk_is_full(isolated):
     token = isolated.stack.call("POST", "/register", json=PERSON).json()["access_token"]
     web = psutil.Process(isolated.stack.processes[0].pid).children()
     picture = io.BytesIO()
     Image.effect_noise((1500, 1500), 90).convert("RGB").save(picture, "JPEG", quality=95)
     category = isolated.stack.call("GET", "/forum/categories").json()[0]["id"]
 
-    def post() -> requests.Response:
+    def post():
         form = {"category_id": category, "title": "Foto", "content": "Lihat.", "use_pseudonym": "false"}
         files = {"image": ("a.jpg", picture.getvalue())}
         return isolated.stack.call("POST", "/forum/threads", token, data=form, files=files)

@@ -1,18 +1,14 @@
 """Tests that every example of `docs/front-end.md` runs on `make run` and returns the shown response."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
-from collections.abc import Iterator
 
 import pytest
 
 from config import ROOT
 from dev.system_packages import require
 from tests.e2e.launcher import Launcher, copy_checkout
-from tests.helpers.client import Client
 
 pytestmark = [pytest.mark.takes(seconds=20), pytest.mark.processes]
 
@@ -23,7 +19,7 @@ SEPARATOR = "-- the next example --"
 
 
 @pytest.fixture(scope="module")
-def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
+def answers(tmp_path_factory):
     require("curl")
     examples = [example.replace("http://127.0.0.1:8000", "$HERE") for example, _, _ in EXAMPLES.findall(PAGE)]
     script = f"echo; echo '{SEPARATOR}'\n".join(examples)
@@ -39,7 +35,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
         yield done.stdout.split(SEPARATOR)
 
 
-def test_every_example_runs_and_answers_as_shown(answers: list[str]) -> None:
+def test_every_example_runs_and_answers_as_shown(answers):
     shown = [(kind, answer) for _, kind, answer in EXAMPLES.findall(PAGE)]
     assert len(shown) == len(answers)
     assert sum(bool(kind) for kind, _ in shown) > 5
@@ -50,7 +46,7 @@ def test_every_example_runs_and_answers_as_shown(answers: list[str]) -> None:
             assert line.partition(":")[0] in got
 
 
-def assert_same_shape(shown: dict[str, object], got: dict[str, object]) -> None:
+def assert_same_shape(shown, got):
     """Assert that the response has the fields shown on the page, with the same types. The page may leave out fields."""
     for name, value in shown.items():
         assert name in got, got
@@ -60,14 +56,14 @@ def assert_same_shape(shown: dict[str, object], got: dict[str, object]) -> None:
         assert shown.get(name) == (got.get(name) if name in shown else None), got
 
 
-def test_the_paths_in_the_document_exist() -> None:
+def test_the_paths_in_the_document_exist():
     rules = (ROOT / "tests/architecture/table.py").read_text()
     for path in set(re.findall(r"`(?:GET |POST |PUT |DELETE )?(/[a-z][a-z/-]+)(?:/:\w+)?(?:\?[^`]*)?`", PAGE)):
         if not path.startswith(("/api", "/dev", "/media")):
             assert path in rules, path
 
 
-def test_the_filters_in_the_document_exist(client: Client) -> None:
+def test_the_filters_in_the_document_exist(client):
     paths = client.get("/api/openapi.json").json["paths"]
     parameters = {
         re.sub(r"\{\w+\}", ":", path): {each["name"] for each in methods["get"].get("parameters", [])}

@@ -1,21 +1,16 @@
 """Tests of optional parts of a larger installation: PgBouncer in transaction mode, failover of Redis and PostgreSQL."""
 
-from __future__ import annotations
-
 import getpass
 import os
 import re
 import signal
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import psycopg2
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database import engines
 from app.core.database.session import db, unit_of_work
@@ -62,7 +57,7 @@ class Grown(Stack):
     Its Redis can be replaced by another server at the same address.
     """
 
-    def __init__(self, env: dict[str, str], folder: Path) -> None:
+    def __init__(self, env, folder):
         super().__init__(env, folder)
         self.folder = folder
         self.pgbouncer = str(require("pgbouncer"))
@@ -74,17 +69,13 @@ class Grown(Stack):
             "WEB_CONCURRENCY": "3",  # 24 operating system threads, enough to use all connections of the pool
         }
 
-    def start(self) -> None:
+    def start(self):
         parts = urlsplit(self.direct_url)
         pooler = self.folder / "pgbouncer.ini"
         host = parse_qs(parts.query)["host"][0]
         pooler.write_text(
             POOLER.format(
-                host=host,
-                dbname=parts.path.strip("/"),
-                user=parts.username,
-                port=self.pooler_port,
-                pool_size=POOL_SIZE,
+                host=host, dbname=parts.path.strip("/"), user=parts.username, port=self.pooler_port, pool_size=POOL_SIZE
             )
         )
         # PgBouncer refuses to run as root. Only PostgreSQL's user can enter the folder of PostgreSQL's socket.
@@ -93,27 +84,27 @@ class Grown(Stack):
         self.spawn_redis()
         super().start()
 
-    def spawn_redis(self) -> None:
+    def spawn_redis(self):
         options = ["--port", str(self.redis_port), "--bind", "127.0.0.1", "--save", "", "--dir", str(self.folder)]
         self.spawn(str(valkey_server()), *options)
 
 
 @pytest.fixture(scope="module")
-def grown(variables: dict[str, str], real_app: Flask, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grown]:
+def grown(variables, real_app, tmp_path_factory):
     env = {**variables, "RATE_LIMITS": "on"}
     with Grown(env, tmp_path_factory.mktemp("grown")) as grown:
         yield grown
 
 
-def logged(event_type: str) -> Callable[[], bool]:
-    def look() -> bool:
+def logged(event_type):
+    def look():
         db.session.rollback()
         return bool(db.session.scalar(sa.select(ActivityLog.id).where(ActivityLog.event_type == event_type)))
 
     return look
 
 
-def test_requests_and_logs_work_through_pgbouncer_and_a_redis_failover(grown: Grown, committed: Flask) -> None:
+def test_requests_and_logs_work_through_pgbouncer_and_a_redis_failover(grown, committed):
     tokens = grown.call("POST", "/register", json=PERSON)
     assert tokens.status_code == 201, tokens.text
     access = tokens.json()["access_token"]
@@ -134,7 +125,7 @@ def test_requests_and_logs_work_through_pgbouncer_and_a_redis_failover(grown: Gr
     assert eventually(logged("after"))
 
 
-def test_the_statements_of_the_guide_give_the_role_its_settings(grown: Grown, committed: Flask) -> None:
+def test_the_statements_of_the_guide_give_the_role_its_settings(grown, committed):
     guide = (ROOT / "deploy/SCALING.md").read_text(encoding="utf-8")
     statements = re.findall(r"^ALTER ROLE health (SET \w+ = .*;)$", guide, re.MULTILINE)
     assert len(statements) == len(engines.REQUEST)
@@ -151,12 +142,12 @@ def test_the_statements_of_the_guide_give_the_role_its_settings(grown: Grown, co
             cursor.execute("ALTER ROLE CURRENT_USER RESET ALL")
 
 
-def test_requests_that_wait_for_one_email_get_no_503_with_a_full_pool(grown: Grown, committed: Flask) -> None:
+def test_requests_that_wait_for_one_email_get_no_503_with_a_full_pool(grown, committed):
     with unit_of_work():
         holder_id = make_user().id
         tokens = [sessions.begin(make_user()).access_token for _ in range(20)]
 
-    def change(token: str) -> int:
+    def change(token):
         return grown.call("PUT", "/profile", token, json={"email": "sama@example.org"}).status_code
 
     # A transaction locks the e-mail address. Requests that want this address wait until they use all connections of the
@@ -171,13 +162,13 @@ def test_requests_that_wait_for_one_email_get_no_503_with_a_full_pool(grown: Gro
     assert sorted(call.result() for call in calls) == [200] + [409] * 19
 
 
-def waiting() -> int:
+def waiting():
     db.session.rollback()
     activity = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     return db.session.scalar(sa.text(activity)) or 0
 
 
-def test_requests_go_on_at_a_standby_that_takes_over(variables: dict[str, str], tmp_path: Path) -> None:
+def test_requests_go_on_at_a_standby_that_takes_over(variables, tmp_path):
     with Supervisor(tmp_path / "servers") as supervisor:
         primary = start_postgres(supervisor, tmp_path / "primary")
         web = WebOnly(
@@ -202,7 +193,7 @@ def test_requests_go_on_at_a_standby_that_takes_over(variables: dict[str, str], 
             assert statuses == [200] * 20
 
 
-def people(url: str) -> int:
+def people(url):
     with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM users")
         (count,) = cursor.fetchone() or (0,)

@@ -1,13 +1,9 @@
 """Tests of `make run`: one command starts the service, and one signal ends all its processes."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
 import socket
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import requests
@@ -20,19 +16,19 @@ pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
+def running(tmp_path_factory):
     with Launcher(copy_checkout(tmp_path_factory.mktemp("run") / "first")) as launcher:
         yield launcher
     assert launcher.is_gone()
 
 
 @pytest.fixture(scope="module")
-def other_checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def other_checkout(tmp_path_factory):
     return copy_checkout(tmp_path_factory.mktemp("run") / "second")
 
 
 @pytest.fixture(scope="module")
-def lived_in(other_checkout: Path) -> Path:
+def lived_in(other_checkout):
     """Return a checkout of an earlier run. That run created the user joko. Then Ctrl-C ended the run."""
     with Launcher(other_checkout) as launcher:
         launcher.flask("users", "create", "--username", "joko", "--role", "pasien", "--password", "sandi123")
@@ -44,12 +40,12 @@ def lived_in(other_checkout: Path) -> Path:
     return other_checkout
 
 
-def login(launcher: Launcher, username: str, password: str = "rahasia123") -> int:
+def login(launcher, username, password="rahasia123"):
     body = {"username": username, "password": password}
     return requests.post(f"{launcher.url}/api/login", json=body, timeout=PATIENCE_S).status_code
 
 
-def test_the_printed_pages_accounts_and_tools_exist(running: Launcher) -> None:
+def test_the_printed_pages_accounts_and_tools_exist(running):
     pages = re.findall(rf"{running.url}(/\S*)", running.output)
     assert {"/", "/api", "/api/docs", "/dev/outbox", "/healthz", "/readyz"} <= set(pages)
     for page in set(pages) - {"/api"}:
@@ -60,7 +56,7 @@ def test_the_printed_pages_accounts_and_tools_exist(running: Launcher) -> None:
     assert (running.checkout / folder / "pg_dump").exists()
 
 
-def test_login_works_as_soon_as_the_service_is_ready(tmp_path: Path) -> None:
+def test_login_works_as_soon_as_the_service_is_ready(tmp_path):
     launcher = Launcher(copy_checkout(tmp_path / "third"))
     launcher.start()
     try:
@@ -70,13 +66,13 @@ def test_login_works_as_soon_as_the_service_is_ready(tmp_path: Path) -> None:
         launcher.end()
 
 
-def test_flask_commands_find_the_servers_without_configuration(running: Launcher) -> None:
+def test_flask_commands_find_the_servers_without_configuration(running):
     running.flask("users", "create", "--username", "wati", "--role", "pasien", "--password", "sandi123")
     assert login(running, "wati", "sandi123") == 200
     assert re.fullmatch(r"\d+ NIK can be read\.\n", running.beside("flask", "nik", "verify"))
 
 
-def test_a_second_start_in_one_checkout_is_refused_with_the_url_of_the_first(running: Launcher) -> None:
+def test_a_second_start_in_one_checkout_is_refused_with_the_url_of_the_first(running):
     second = Launcher(running.checkout)
     second.screen = running.screen.with_name("second.screen")
     second.start()
@@ -86,12 +82,9 @@ def test_a_second_start_in_one_checkout_is_refused_with_the_url_of_the_first(run
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
-    [("web", "gunicorn"), ("worker-bulk", "worker.Worker bulk"), ("postgres", "bin/postgres -D")],
+    ("name", "words"), [("web", "gunicorn"), ("worker-bulk", "worker.Worker bulk"), ("postgres", "bin/postgres -D")]
 )
-def test_a_crash_of_one_process_is_reported_and_ends_only_its_own_checkout(
-    running: Launcher, lived_in: Path, name: str, words: str
-) -> None:
+def test_a_crash_of_one_process_is_reported_and_ends_only_its_own_checkout(running, lived_in, name, words):
     secrets = (lived_in / "instance" / "secrets.env").read_text()
     with Launcher(lived_in) as other:
         assert (lived_in / "instance" / "secrets.env").read_text() == secrets
@@ -105,7 +98,7 @@ def test_a_crash_of_one_process_is_reported_and_ends_only_its_own_checkout(
     assert login(running, "siti") == 200
 
 
-def test_a_used_port_is_reported_in_one_line_before_any_start(other_checkout: Path) -> None:
+def test_a_used_port_is_reported_in_one_line_before_any_start(other_checkout):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         launcher = Launcher(other_checkout, port=port)
@@ -114,7 +107,7 @@ def test_a_used_port_is_reported_in_one_line_before_any_start(other_checkout: Pa
     assert re.fullmatch(rf"Port {port} is taken; choose another: make run PORT=\d+\n", launcher.output)
 
 
-def test_invalid_settings_are_reported_before_postgresql_starts(other_checkout: Path) -> None:
+def test_invalid_settings_are_reported_before_postgresql_starts(other_checkout):
     launcher = Launcher(other_checkout, RATE_LIMITS="perhaps", MESSAGING_PROVIDER="pigeon")
     launcher.start()
     assert launcher.process.wait(PATIENCE_S) == 1
@@ -123,7 +116,7 @@ def test_invalid_settings_are_reported_before_postgresql_starts(other_checkout: 
     assert "PostgreSQL" not in launcher.output
 
 
-def test_servers_and_settings_of_the_user_override_the_defaults(lived_in: Path, variables: dict[str, str]) -> None:
+def test_servers_and_settings_of_the_user_override_the_defaults(lived_in, variables):
     with Launcher(lived_in, SIMULATE="1", MESSAGING_PROVIDER="outbox", **variables) as launcher:
         assert login(launcher, "siti") == 200
         assert login(launcher, "joko", "sandi123") == 401
@@ -139,7 +132,7 @@ def test_servers_and_settings_of_the_user_override_the_defaults(lived_in: Path, 
         wait_until(launcher.is_gone)
 
 
-def test_flask_commands_start_and_stop_servers_if_none_run(lived_in: Path) -> None:
+def test_flask_commands_start_and_stop_servers_if_none_run(lived_in):
     stopped = Launcher(lived_in)
     assert "PostgreSQL ..." in stopped.beside("flask", "db", "upgrade")
     assert re.fullmatch(

@@ -1,15 +1,12 @@
 """Tests that invalid HTTP requests get an error or a closed connection, and do not affect other clients."""
 
-from __future__ import annotations
-
 import re
 import socket
-from collections.abc import Iterator
 
 import pytest
 import requests
 
-from dev.stack.processes import Stack, WebOnly
+from dev.stack.processes import WebOnly
 from dev.stack.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.processes
@@ -19,12 +16,12 @@ POST = b"POST /api/log/user-log HTTP/1.1\r\n" + HOST + b"Content-Type: applicati
 
 
 @pytest.fixture(scope="module")
-def web(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+def web(variables, tmp_path_factory):
     with WebOnly({**variables, "RATE_LIMITS": "off"}, tmp_path_factory.mktemp("web")) as web:
         yield web
 
 
-def statuses(web: Stack, sent: bytes) -> list[int]:
+def statuses(web, sent):
     """Return the statuses of all responses to the bytes `sent`.
 
     Return [] if the connection is closed without a response.
@@ -72,23 +69,23 @@ ABUSES = {
 
 
 @pytest.mark.parametrize("abuse", ABUSES.values(), ids=ABUSES)
-def test_an_invalid_request_gets_a_4xx_or_a_closed_connection(web: Stack, abuse: bytes) -> None:
+def test_an_invalid_request_gets_a_4xx_or_a_closed_connection(web, abuse):
     assert all(400 <= status < 500 for status in statuses(web, abuse))
     assert requests.get(f"http://127.0.0.1:{web.port}/healthz", timeout=PATIENCE_S).status_code == 200
 
 
-def test_pipelined_requests_are_answered_in_order(web: Stack) -> None:
+def test_pipelined_requests_are_answered_in_order(web):
     asked = [b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n", b"GET /nowhere HTTP/1.1\r\n" + HOST + b"\r\n"]
     assert statuses(web, asked[0] + asked[1] + asked[0]) == [200, 404, 200]
 
 
-def test_an_unread_body_is_not_parsed_as_the_next_request(web: Stack) -> None:
+def test_an_unread_body_is_not_parsed_as_the_next_request(web):
     smuggled = b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n"
     refused = b"POST /nowhere HTTP/1.1\r\n" + HOST + b"Content-Length: %d\r\n\r\n" % len(smuggled)
     assert statuses(web, refused + smuggled) == [404]
 
 
-def test_aborted_half_sent_requests_do_not_block_the_next_request(web: Stack) -> None:
+def test_aborted_half_sent_requests_do_not_block_the_next_request(web):
     """Half-sent requests would occupy gunicorn's threads, so nginx first waits for the whole request.
 
     The test of nginx is in `test_behind_nginx`.
@@ -99,6 +96,6 @@ def test_aborted_half_sent_requests_do_not_block_the_next_request(web: Stack) ->
     assert requests.get(f"http://127.0.0.1:{web.port}/healthz", timeout=PATIENCE_S).status_code == 200
 
 
-def test_the_log_contains_no_traceback(web: Stack) -> None:
+def test_the_log_contains_no_traceback(web):
     assert statuses(web, b"GARBAGE\r\n\r\n") == [400]
     assert "Traceback" not in web.log.read_text()

@@ -3,15 +3,11 @@
 Cached responses are updated in time, contain no personal data, and are available without PostgreSQL.
 """
 
-from __future__ import annotations
-
 import re
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from email.utils import parsedate_to_datetime
 from itertools import count
-from typing import Any
 
 import pytest
 import requests
@@ -24,7 +20,6 @@ from app.identity import sessions
 from app.identity.models import RoleName
 from app.komunitas.models import Komunitas
 from config import Config
-from dev.simulators import Server
 from dev.stack.outages import IsolatedStack
 from dev.stack.site import DeployedStack
 from dev.stack.waiting import PATIENCE_S, wait_until
@@ -49,7 +44,7 @@ QUESTIONS = {
 _numbers = count(1)
 
 
-def path_of(route: str) -> str:
+def path_of(route):
     """Return the path of a route with the id of an existing record."""
     path = re.sub(r"<int:\w+>", "1", route.removeprefix("GET "))
     names = {"<province>": "default", "<faskes_id>": "rsud", "<username>": f"{MARKER}.admin", "<report>": "users"}
@@ -59,7 +54,7 @@ def path_of(route: str) -> str:
     return f"{path}?{QUESTIONS[route]}" if route in QUESTIONS else path
 
 
-def found_by(site: DeployedStack, route: str) -> str:
+def found_by(site, route):
     """Return a path of the route that leads to an existing record.
 
     For `/articles/detail`, the simulator of the health ministry supplies the address of an article.
@@ -70,7 +65,7 @@ def found_by(site: DeployedStack, route: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def isolated(running: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[IsolatedStack]:
+def isolated(running, tmp_path_factory):
     require("nginx")
     outside = running.ministry.env() | running.videos.env() | running.places.env() | running.messaging.env()
     env = {**outside, "FRONTEND_URL": "https://app.example.org"}
@@ -79,13 +74,13 @@ def isolated(running: Server, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 @pytest.fixture(scope="module")
-def site(isolated: IsolatedStack) -> DeployedStack:
+def site(isolated):
     assert isinstance(isolated.stack, DeployedStack)
     return isolated.stack
 
 
 @pytest.fixture(scope="module")
-def tokens(site: DeployedStack) -> dict[str, str]:
+def tokens(site):
     """Create one person of each role, with `MARKER` in the names, and public content. Return the tokens."""
     app = create_app(Config.from_env(site.env))
     with app.app_context():
@@ -109,7 +104,7 @@ def tokens(site: DeployedStack) -> dict[str, str]:
     return found
 
 
-def write_thread(site: DeployedStack, token: str, **changed: str) -> dict[str, Any]:
+def write_thread(site, token, **changed):
     """Create a thread under a pseudonym, with a like of its author."""
     category = site.call("GET", "/forum/categories", token).json()[0]["id"]
     thread = {
@@ -121,20 +116,18 @@ def write_thread(site: DeployedStack, token: str, **changed: str) -> dict[str, A
     }
     written = site.call("POST", "/forum/threads", token, json=thread)
     assert written.status_code == 201, written.text
-    record: dict[str, Any] = written.json()
+    record = written.json()
     assert site.call("POST", f"/forum/threads/{record['id']}/like", token).json() == {"is_liked": True}
     return record
 
 
-def forget_copies(site: DeployedStack) -> None:
+def forget_copies(site):
     for file in (site.folder / "cache").glob("*/*/*"):
         file.unlink()
 
 
 @pytest.mark.parametrize("route", sorted(KEPT))
-def test_a_public_read_is_cached_only_for_callers_without_a_token(
-    site: DeployedStack, tokens: dict[str, str], route: str
-) -> None:
+def test_a_public_read_is_cached_only_for_callers_without_a_token(site, tokens, route):
     path = found_by(site, route)
     first, second = site.call("GET", path), site.call("GET", path)
     assert first.status_code == 200, first.text
@@ -157,9 +150,7 @@ LIES = {
 }  # fmt: skip
 
 
-def test_request_headers_and_body_do_not_change_the_cached_response(
-    site: DeployedStack, tokens: dict[str, str]
-) -> None:
+def test_request_headers_and_body_do_not_change_the_cached_response(site, tokens):
     for route in sorted(KEPT):
         path = found_by(site, route)
         forget_copies(site)
@@ -175,14 +166,14 @@ def test_request_headers_and_body_do_not_change_the_cached_response(
 
 
 @pytest.mark.parametrize("nobody_is", ["first", "last"])
-def test_the_cache_contains_no_personal_data(site: DeployedStack, tokens: dict[str, str], nobody_is: str) -> None:
+def test_the_cache_contains_no_personal_data(site, tokens, nobody_is):
     """Callers of every role read every route twice: first with an empty cache, then from the filled cache."""
     forget_copies(site)
     persons = [*tokens.values(), "expired"]
-    identities: list[str | None] = [None, *persons] if nobody_is == "first" else [*persons, None]
+    identities = [None, *persons] if nobody_is == "first" else [*persons, None]
     reads = [route for route in ACCESS if route.startswith("GET ")]
 
-    def walk(route: str) -> None:
+    def walk(route):
         with requests.Session() as session:
             session.trust_env, session.verify = False, str(site.certificate)
             for identity in [*identities, *identities]:
@@ -203,11 +194,11 @@ def test_the_cache_contains_no_personal_data(site: DeployedStack, tokens: dict[s
         assert not any(secret.encode() in copy for copy in copies)
 
 
-def test_cached_reads_show_changes_of_a_thread_in_time(site: DeployedStack, tokens: dict[str, str]) -> None:
+def test_cached_reads_show_changes_of_a_thread_in_time(site, tokens):
     thread = write_thread(site, tokens["pasien"])
     path = f"/forum/threads/{thread['id']}"
 
-    def titles() -> tuple[str, str]:
+    def titles():
         return site.call("GET", "/forum/threads").json()[0]["title"], site.call("GET", path).json().get("title")
 
     wait_until(lambda: titles() == ("Menu sehat", "Menu sehat"))
@@ -219,7 +210,7 @@ def test_cached_reads_show_changes_of_a_thread_in_time(site: DeployedStack, toke
     wait_until(lambda: site.call("GET", path).status_code == 404)
 
 
-def test_a_hidden_post_is_removed_from_all_cached_responses(site: DeployedStack, tokens: dict[str, str]) -> None:
+def test_a_hidden_post_is_removed_from_all_cached_responses(site, tokens):
     """Callers with a token see the change at once. Other callers see the change up to a second later."""
     thread = write_thread(site, tokens["pasien"], content=f"Beli {MARKER} di sini")
     paths = [
@@ -241,15 +232,13 @@ def test_a_hidden_post_is_removed_from_all_cached_responses(site: DeployedStack,
     for path in paths:
         assert MARKER not in site.call("GET", path, tokens["pendamping"]).text
     for path in paths:
-        wait_until(lambda path=path: MARKER not in site.call("GET", path).text)  # type: ignore[misc]
+        wait_until(lambda path=path: MARKER not in site.call("GET", path).text)
         assert MARKER not in site.call("GET", path).text
     assert site.call("GET", paths[-1]).json()["content"] == "[disembunyikan moderator]"
     assert site.call("DELETE", paths[-1], tokens["pasien"]).status_code == 200
 
 
-def test_cached_reads_are_served_while_postgresql_is_stopped(
-    isolated: IsolatedStack, site: DeployedStack, tokens: dict[str, str]
-) -> None:
+def test_cached_reads_are_served_while_postgresql_is_stopped(isolated, site, tokens):
     reads = ["/forum/threads", "/forum/threads/1", "/emergency/nearby?lat=-6.88&lng=107.55", "/provinces"]
     before = {path: site.call("GET", path) for path in reads}
     with isolated.without_postgres("stopped"):

@@ -4,13 +4,9 @@ The update first migrates the database, and then replaces one process after the 
 only replaces the processes.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from textwrap import dedent
 
 import pytest
@@ -18,8 +14,7 @@ from alembic.script import ScriptDirectory
 
 from app.core.lib.local_time import rfc3339
 from config import ROOT, environment
-from dev.simulators import Server
-from dev.stack.outages import Load, Request
+from dev.stack.outages import Load
 from dev.stack.site import DeployedStack, readiness
 from dev.stack.waiting import wait_until
 from dev.system_packages import require
@@ -51,7 +46,7 @@ MIGRATION = """
 
 
 @pytest.fixture(scope="module")
-def next_version(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def next_version(tmp_path_factory):
     """Copy the service's code and add one migration."""
     code = tmp_path_factory.mktemp("next") / "service"
     code.mkdir()
@@ -66,7 +61,7 @@ def next_version(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def site(process_number: int, variables: Mapping[str, str], running: Server, tmp_path: Path) -> Iterator[DeployedStack]:
+def site(process_number, variables, running, tmp_path):
     """Start the site on its own database, because the next version's migration must not affect other tests."""
     require("nginx")
     database = own_database(environment()[DATABASE_VARIABLE], f"rolling_{process_number}", migrate)
@@ -79,7 +74,7 @@ def site(process_number: int, variables: Mapping[str, str], running: Server, tmp
 class Rollout:
     """The deployed site, a person with many reminders, and the steps of an update between two versions."""
 
-    def __init__(self, site: DeployedStack, sim: Server) -> None:
+    def __init__(self, site, sim):
         self.site, self.sim = site, sim
         assert site.call("POST", "/register", json=PERSON).status_code == 201
         login = {"username": PERSON["username"], "password": PERSON["password"]}
@@ -87,7 +82,7 @@ class Rollout:
         self.workers = site.processes[3:5]
         self.reminders = 0
 
-    def requests(self) -> dict[str, Request]:
+    def requests(self):
         category = self.site.call("GET", "/forum/categories").json()[0]["id"]
         thread = {"category_id": category, "title": "Menu sehat", "content": "Apa menu Anda?"}
         return {
@@ -97,7 +92,7 @@ class Rollout:
             "log": ("POST", "/log/user-log", {"token": self.token, "json": {"event_type": "page"}}),
         }
 
-    def remind(self) -> None:
+    def remind(self):
         """Create three reminders that are due in 5 to 7 seconds. The requests that create them end earlier."""
         for seconds in (5, 6, 7):
             self.reminders += 1
@@ -106,7 +101,7 @@ class Rollout:
             response = self.site.call("POST", "/pengingat/", self.token, json=data)
             assert response.status_code == 201, response.text
 
-    def roll(self, code: Path) -> None:
+    def roll(self, code):
         for number in (1, 2):
             self.remind()
             self.site.restart_web(number, code=code)
@@ -116,20 +111,18 @@ class Rollout:
             self.site.end(worker)
         self.workers = [beside]
 
-    def copies(self) -> Counter[str]:
+    def copies(self):
         texts = [message.text for message in list(self.sim.messaging.sent)]
         return Counter(name for n in range(self.reminders) for text in texts if (name := f"pengingat-{n + 1}-") in text)
 
-    def start_beside(self, code: Path) -> Path:
+    def start_beside(self, code):
         """Start another web process that gets no requests, and return its socket."""
         path = self.site.folder / "beside.sock"
         self.site.start_web(code=code, BIND=f"unix:{path}", PROMETHEUS_MULTIPROC_DIR=str(self.site.folder / "beside"))
         return path
 
 
-def test_a_rolling_update_and_rollback_cause_no_failed_requests(
-    site: DeployedStack, sim: Server, next_version: Path
-) -> None:
+def test_a_rolling_update_and_rollback_cause_no_failed_requests(site, sim, next_version):
     rollout = Rollout(site, sim)
     with Load(site, rollout.requests(), pause_s=0.1) as load:
         beside = rollout.start_beside(next_version)

@@ -1,22 +1,18 @@
 """The main actions of a person, through nginx and the deployed service."""
 
-from __future__ import annotations
-
 import io
 from datetime import UTC, datetime, timedelta
 
 from PIL import Image
 
 from app.core.lib.local_time import rfc3339
-from dev.simulators import Server
-from dev.stack.site import DeployedStack
 from dev.stack.waiting import wait_until
 
 PERSON = {"username": "siti", "password": "rahasia123", "nama_ktp": "Siti Aminah", "nama_samaran": "Melati",
           "nomor_hp": "081234567890"}  # fmt: skip
 
 
-def walk(site: DeployedStack, sim: Server) -> None:
+def walk(site, sim):
     """Register a person, upload a picture, write to the forum and receive a reminder. All requests go through nginx."""
     assert site.call("POST", "/register", json=PERSON).status_code == 201
     access = site.call("POST", "/login", json={"username": "siti", "password": "rahasia123"}).json()["access_token"]

@@ -1,17 +1,11 @@
 """Routes of emergency numbers, in the order of `routes.py`."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from app.core.database.session import db
 from app.emergency import service
-from app.emergency.models import EmergencyNumber
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.for_admins import ForAdmins
-from tests.helpers.statements import Statements
 
 CIMAHI = {"lat": "-6.88", "lng": "107.55"}
 
@@ -19,7 +13,7 @@ CIMAHI = {"lat": "-6.88", "lng": "107.55"}
 SINGAPORE = {"lat": "1.2903", "lng": "103.8520"}
 
 
-def make_number(**data: Any) -> EmergencyNumber:
+def make_number(**data):
     number = service.create({"province": "Jawa Barat", "phone": "022-123", "title": None, **data})
     db.session.commit()
     return number
@@ -38,7 +32,7 @@ BAD_POSITIONS = (
 class TestListNearbyEmergencyNumbers:
     """GET /emergency/nearby"""
 
-    def test_numbers_of_a_province_are_listed_in_order_of_creation(self, client: Client) -> None:
+    def test_numbers_of_a_province_are_listed_in_order_of_creation(self, client):
         make_number(phone="022-1", title="Rumah aman")
         make_number(phone="022-2")
         phones = client.get("/emergency/nearby", query_string=CIMAHI).json["phones"]
@@ -46,12 +40,12 @@ class TestListNearbyEmergencyNumbers:
         assert phones[-1]["title"] is None
         assert set(phones[-1]) == {"id", "province", "phone", "title", "url", "kind"}
 
-    def test_costs_one_statement(self, client: Client, statements: Statements) -> None:
+    def test_costs_one_statement(self, client, statements):
         with statements.at_most(1):
             client.get("/emergency/nearby", query_string=CIMAHI)
 
     @pytest.mark.parametrize("query", [SINGAPORE, {"lat": "0", "lng": "0"}, {"lat": "-10.5", "lng": "100"}])
-    def test_outside_indonesia_there_is_no_province_and_no_number(self, client: Client, query: dict[str, str]) -> None:
+    def test_outside_indonesia_there_is_no_province_and_no_number(self, client, query):
         response = client.get("/emergency/nearby", query_string=query)
         assert response.status_code == 200
         assert response.json == {"province": None, "phones": []}
@@ -59,9 +53,7 @@ class TestListNearbyEmergencyNumbers:
     @pytest.mark.parametrize(
         "path", ["/emergency/nearby", "/dokter/nearby", "/province-config/nearby", "/faskes/nearby"]
     )
-    def test_every_invalid_position_is_400_on_all_nearby_routes(
-        self, client: Client, path: str, subtests: pytest.Subtests
-    ) -> None:
+    def test_every_invalid_position_is_400_on_all_nearby_routes(self, client, path, subtests):
         for lat, lng, field in BAD_POSITIONS:
             query = {name: value for name, value in (("lat", lat), ("lng", lng)) if value is not None}
             with subtests.test(query=query):
@@ -70,14 +62,14 @@ class TestListNearbyEmergencyNumbers:
     @pytest.mark.parametrize(
         "query", [{"lat": "90", "lng": "180"}, {"lat": "-90", "lng": "-180"}, {"lat": " 1e0 ", "lng": "1"}]
     )
-    def test_the_largest_and_smallest_coordinates_are_valid(self, client: Client, query: dict[str, str]) -> None:
+    def test_the_largest_and_smallest_coordinates_are_valid(self, client, query):
         assert client.get("/emergency/nearby", query_string=query).status_code == 200
 
 
 class TestListEmergencyNumbers(ForAdmins):
     """GET /emergency/admin"""
 
-    def test_lists_newest_first_paged_and_searched(self, admin: Client, statements: Statements) -> None:
+    def test_lists_newest_first_paged_and_searched(self, admin, statements):
         last = make_number(phone="100%", title="Diskon_1")
         response = admin.get("/emergency/admin")
         assert response.json[0]["id"] == last.id
@@ -90,14 +82,14 @@ class TestListEmergencyNumbers(ForAdmins):
         with statements.at_most(4):
             admin.get("/emergency/admin")
 
-    def test_a_wrong_page_is_bad_input(self, admin: Client) -> None:
+    def test_a_wrong_page_is_bad_input(self, admin):
         assert_error(admin.get("/emergency/admin?page=0"), 400, "validation_error", "page")
 
 
 class TestCreateEmergencyNumber(ForAdmins):
     """POST /emergency/admin"""
 
-    def test_a_number_is_added_with_another_spelling_of_its_province(self, admin: Client) -> None:
+    def test_a_number_is_added_with_another_spelling_of_its_province(self, admin):
         response = admin.post("/emergency/admin", {"province": "prov. west java", "phone": " 022-4207047 "})
         assert response.status_code == 201
         assert response.json == {
@@ -109,14 +101,14 @@ class TestCreateEmergencyNumber(ForAdmins):
 class TestUpdateEmergencyNumber(ForAdmins):
     """PUT /emergency/<number_id>"""
 
-    def test_a_url_missing_from_the_body_is_kept(self, admin: Client) -> None:
+    def test_a_url_missing_from_the_body_is_kept(self, admin):
         number = {"province": "Bali", "phone": "119 ext. 8", "title": None}
         record = admin.post("/emergency/admin", {**number, "url": "https://www.healing119.id"}).json
         path = f"/emergency/{record['id']}"
         assert admin.put(path, {**number, "title": "Jiwa"}).json["url"] == "https://www.healing119.id"
         assert admin.put(path, {**number, "url": None}).json["url"] is None
 
-    def test_a_kind_missing_from_the_body_is_kept(self, admin: Client) -> None:
+    def test_a_kind_missing_from_the_body_is_kept(self, admin):
         number = {"province": "Bali", "phone": "0361-118"}
         record = admin.post("/emergency/admin", {**number, "kind": "ambulance"}).json
         path = f"/emergency/{record['id']}"

@@ -1,18 +1,14 @@
 """Emergency numbers that a new installation has."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
 from app.core.lib.provinces import PROVINCES
 from app.emergency import service
 from app.emergency.models import EmergencyNumber
-from tests.helpers.client import Client
 
 
-def test_the_seed_gives_every_province_the_national_numbers(client: Client) -> None:
+def test_the_seed_gives_every_province_the_national_numbers(client):
     body = client.get("/emergency/nearby", query_string={"lat": "-6.88", "lng": "107.55"}).json
     assert body["province"] == "Jawa Barat"
     assert [(row["phone"], row["title"], row["url"], row["kind"]) for row in body["phones"]] == list(service.NATIONAL)
@@ -28,7 +24,7 @@ def test_the_seed_gives_every_province_the_national_numbers(client: Client) -> N
     assert counts == dict.fromkeys(PROVINCES, 5)
 
 
-def test_seeding_again_keeps_changes_by_administrators(app: Flask) -> None:
+def test_seeding_again_keeps_changes_by_administrators(app):
     numbers = db.session.scalars(sa.select(EmergencyNumber).where(EmergencyNumber.province == "Bali")).all()
     service.update(numbers[0].id, {"province": "Bali", "phone": "0361-112", "title": "Bali"})
     service.delete(numbers[1].id)

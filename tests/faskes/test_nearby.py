@@ -1,7 +1,5 @@
 """Facilities around a position: exactly those inside the circle."""
 
-from __future__ import annotations
-
 import math
 import random
 
@@ -12,16 +10,15 @@ from app.faskes.models import Faskes
 from app.faskes.service import facilities
 from dev.distance import distance_km
 from tests.faskes.places import make_faskes, nearby
-from tests.helpers.client import Client
 
 
-def test_a_search_at_a_pole_or_at_the_antimeridian_is_answered(client: Client) -> None:
+def test_a_search_at_a_pole_or_at_the_antimeridian_is_answered(client):
     for lat, lng in ((90, 0), (-90, 180), (89.99, -180), (0, 180)):
         make_faskes(id=f"at{lat:.0f}_{lng}".replace("-", "m"), lat=lat, lng=lng)
         assert nearby(client, lat, lng, 50_000)[0]["lat"] == lat
 
 
-def test_the_database_returns_the_same_facilities_as_a_haversine_check(client: Client) -> None:
+def test_the_database_returns_the_same_facilities_as_a_haversine_check(client):
     draw = random.Random(11)
     centres = [(-6.2, 106.8), (5.9, 95.3), (-11.0, 123.4), (-2.6, 140.7), (71.0, 25.0), (0.0, 0.0)]
     points = {}
@@ -51,7 +48,7 @@ def test_the_database_returns_the_same_facilities_as_a_haversine_check(client: C
     assert checked > 5000
 
 
-def test_the_search_uses_the_position_index_and_no_sequential_scan(client: Client) -> None:
+def test_the_search_uses_the_position_index_and_no_sequential_scan(client):
     rows = [{"id": f"i{n}", "nama": "x", "lat": n % 100 / 10, "lng": n / 100} for n in range(10_000)]
     db.session.execute(sa.insert(Faskes), rows)
     db.session.execute(sa.text("ANALYZE faskes"))

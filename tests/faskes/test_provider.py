@@ -1,22 +1,18 @@
 """Provider searches by `/faskes/nearby`. They are rare, and a failure causes no error response."""
 
-from __future__ import annotations
-
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
 from app.faskes.models import Faskes
 from app.faskes.service import nearby
 from app.providers.places import Place
-from dev.simulators import Server
 from tests.faskes.places import CIMAHI, make_faskes
 from tests.faskes.provider import HOSPITAL, JAYAPURA, around, ids
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 
 
-def test_the_provider_is_called_if_the_database_has_no_result(client: Client, provider: Server) -> None:
+def test_the_provider_is_called_if_the_database_has_no_result(client, provider):
     body = around(client, JAYAPURA)
     assert body == {
         "status": "OK",
@@ -31,7 +27,7 @@ def test_the_provider_is_called_if_the_database_has_no_result(client: Client, pr
     assert provider.places.searches() == 1
 
 
-def test_three_pages_are_followed_and_stored(client: Client, provider: Server) -> None:
+def test_three_pages_are_followed_and_stored(client, provider):
     body = around(client, CIMAHI)
     assert len(ids(body)) == len(set(ids(body))) == 60
     distances = [row["distance_km"] for row in body["results"]]
@@ -40,13 +36,13 @@ def test_three_pages_are_followed_and_stored(client: Client, provider: Server) -
     assert {row["jenis"] for row in body["results"]} == {"rumah_sakit", "klinik", "puskesmas"}
 
 
-def test_the_provider_is_not_called_if_the_database_has_a_result(client: Client, provider: Server) -> None:
+def test_the_provider_is_not_called_if_the_database_has_a_result(client, provider):
     make_faskes(id="own")
     assert ids(around(client, CIMAHI)) == ["own"]
     assert provider.places.searches() == 0
 
 
-def test_a_search_within_a_kilometre_does_not_call_the_provider_again(client: Client, provider: Server) -> None:
+def test_a_search_within_a_kilometre_does_not_call_the_provider_again(client, provider):
     first = around(client, JAYAPURA)
     moved = (JAYAPURA[0] + 0.9 / 111.195, JAYAPURA[1])
     second = around(client, moved)
@@ -58,16 +54,14 @@ def test_a_search_within_a_kilometre_does_not_call_the_provider_again(client: Cl
 @pytest.mark.parametrize(
     ("north_km", "radius", "searches"), [(0, 5000, 1), (0.4, 5000, 1), (1.1, 5000, 2), (0, 5001, 2)]
 )
-def test_an_empty_result_is_remembered_by_cell_and_radius(
-    client: Client, provider: Server, north_km: float, radius: int, searches: int
-) -> None:
+def test_an_empty_result_is_remembered_by_cell_and_radius(client, provider, north_km, radius, searches):
     kupang = (-10.1699, 123.6)  # near the south of its cell
     assert around(client, kupang) == {"results": [], "status": "ZERO_RESULTS"}
     assert around(client, (kupang[0] + north_km / 111.195, kupang[1]), radius)["results"] == []
     assert provider.places.searches() == searches
 
 
-def test_a_search_is_remembered_for_four_hours(client: Client, provider: Server, app: Flask) -> None:
+def test_a_search_is_remembered_for_four_hours(client, provider, app):
     padang = (-0.95, 100.35)
     around(client, padang)
     (key,) = app.extensions["redis"].keys("faskes:*:5000")
@@ -77,7 +71,7 @@ def test_a_search_is_remembered_for_four_hours(client: Client, provider: Server,
     assert provider.places.searches() == 2
 
 
-def test_provider_results_update_only_records_of_the_provider(app: Flask) -> None:
+def test_provider_results_update_only_records_of_the_provider(app):
     make_faskes(id="theirs", nama="Lama", telepon="022", source="places")
     make_faskes(id="ours", nama="Benar", source="db")
     nearby.store([Place("theirs", "Baru", *CIMAHI), Place("ours", "Salah", *CIMAHI)])
@@ -99,10 +93,10 @@ def test_provider_results_update_only_records_of_the_provider(app: Flask) -> Non
         ("Sesuatu", (), None),
     ],
 )
-def test_the_kind_is_taken_from_the_name_before_the_types(name: str, types: tuple[str, ...], kind: str | None) -> None:
+def test_the_kind_is_taken_from_the_name_before_the_types(name, types, kind):
     assert nearby.kind_of(Place("x", name, 0, 0, types=types)) == kind
 
 
-def test_an_invalid_id_is_404(client: Client) -> None:
+def test_an_invalid_id_is_404(client):
     for faskes_id in ("%00", "a%20b", "x" * 256, "..%5c"):
         assert_error(client.get(f"/faskes/{faskes_id}"), 404)

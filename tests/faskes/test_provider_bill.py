@@ -1,33 +1,25 @@
 """The operator pays for each provider search. These tests bound the number of searches that anybody can cause."""
 
-from __future__ import annotations
-
 import pytest
-from flask import Flask
 
 from app.core.jobs.redis import WEB, connect
-from dev.simulators import Server
 from tests.conftest import config_for_tests
 from tests.faskes.provider import HOSPITAL, JAYAPURA, around, ids
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 
 #: Padang, Medan, Kupang, Mataram and Pekanbaru. The simulated provider has no places there.
 EMPTY = [(-0.95, 100.35), (3.59, 98.67), (-10.17, 123.6), (-8.58, 116.11), (0.53, 101.45)]
 
 
 @pytest.mark.parametrize("abroad", [(-10.5, 100.0), (48.86, 2.35), (0.0, 0.0), (89.0, 0.0), (-89.0, 0.0)])
-def test_the_provider_is_called_only_for_positions_in_indonesia(
-    client: Client, provider: Server, abroad: tuple[float, float]
-) -> None:
+def test_the_provider_is_called_only_for_positions_in_indonesia(client, provider, abroad):
     assert around(client, abroad) == {"results": [], "status": "ZERO_RESULTS"}
     assert provider.places.searches() == 0
     around(client, EMPTY[0])
     assert provider.places.searches() == 1
 
 
-def test_searches_of_a_day_are_bounded_for_all_people_together(
-    client: Client, provider: Server, real_app: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_searches_of_a_day_are_bounded_for_all_people_together(client, provider, real_app, monkeypatch):
     config = config_for_tests(**provider.places.env(), PLACES_PER_DAY="3")
     monkeypatch.setitem(real_app.extensions, "config", config)
     for at in EMPTY:
@@ -39,9 +31,7 @@ def test_searches_of_a_day_are_bounded_for_all_people_together(
     assert provider.places.searches() == 4
 
 
-def test_without_redis_the_provider_is_not_called(
-    client: Client, provider: Server, app: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_redis_the_provider_is_not_called(client, provider, app, monkeypatch):
     nobody = connect("redis://127.0.0.1:1", **WEB)
     monkeypatch.setitem(app.extensions, "redis", nobody)
     assert around(client, JAYAPURA) == {"results": [], "status": "ZERO_RESULTS"}
@@ -49,7 +39,7 @@ def test_without_redis_the_provider_is_not_called(
     nobody.close()
 
 
-def test_an_id_that_is_not_stored_is_404_without_a_provider_call(client: Client, provider: Server) -> None:
+def test_an_id_that_is_not_stored_is_404_without_a_provider_call(client, provider):
     assert_error(client.get(f"/faskes/{HOSPITAL}"), 404, "not_found")
     assert not provider.places.calls
     assert ids(around(client, JAYAPURA)) == [HOSPITAL]

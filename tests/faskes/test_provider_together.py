@@ -1,25 +1,20 @@
 """Parallel searches for the same cell cause only one call to the provider."""
 
-from __future__ import annotations
-
 import threading
 
-import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.faskes.service import nearby
-from dev.simulators import Server
 from tests.faskes.provider import HOSPITAL, JAYAPURA, around, ids
 from tests.helpers.client import Client
 from tests.helpers.factories import make_admin
 
 
-def test_concurrent_searches_cause_one_provider_call(committed: Flask, provider: Server) -> None:
+def test_concurrent_searches_cause_one_provider_call(committed, provider):
     provider.fault("places", "latency", times=None, seconds=0.3)
-    results: list[list[str]] = []
+    results = []
 
-    def search() -> None:
+    def search():
         with committed.app_context():
             results.append(ids(around(Client(committed), JAYAPURA)))
 
@@ -33,8 +28,8 @@ def test_concurrent_searches_cause_one_provider_call(committed: Flask, provider:
     assert ids(around(Client(committed), JAYAPURA)) == [HOSPITAL]
 
 
-def test_a_rollback_releases_the_claim(committed: Flask, provider: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_: object) -> None:
+def test_a_rollback_releases_the_claim(committed, provider, monkeypatch):
+    def fail(_):
         raise sa.exc.OperationalError("INSERT", {}, Exception("gone"))
 
     with monkeypatch.context() as patch:
@@ -44,7 +39,7 @@ def test_a_rollback_releases_the_claim(committed: Flask, provider: Server, monke
     assert ids(around(Client(committed), JAYAPURA)) == [HOSPITAL]
 
 
-def test_a_new_facility_is_shown_immediately_in_a_searched_cell(client: Client, provider: Server) -> None:
+def test_a_new_facility_is_shown_immediately_in_a_searched_cell(client, provider):
     admin = client.as_(make_admin())
     padang = (-0.95, 100.35)
     assert ids(around(client, padang)) == []

@@ -1,23 +1,19 @@
 """Routes of health facilities, in the order of `routes.py`."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
 from tests.faskes.places import CIMAHI, make_faskes, nearby
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.for_admins import ForAdmins
-from tests.helpers.statements import Statements
 
 RECORD = {"id", "nama", "alamat", "lat", "lng", "jenis", "telepon", "province", "rating", "source"}
 
 
-def ids(response: Any) -> list[str]:
+def ids(response):
     assert response.status_code == 200, response.json
     return [row["id"] for row in response.json["results"]]
 
@@ -25,7 +21,7 @@ def ids(response: Any) -> list[str]:
 class TestListNearbyFaskes:
     """GET /faskes/nearby"""
 
-    def test_facilities_are_listed_nearest_first_with_distance(self, client: Client, statements: Statements) -> None:
+    def test_facilities_are_listed_nearest_first_with_distance(self, client, statements):
         make_faskes(id="far", lat=-6.91)
         make_faskes(id="near", lat=-6.881)
         make_faskes(id="here", lat=CIMAHI[0])
@@ -34,7 +30,7 @@ class TestListNearbyFaskes:
             results = nearby(client, *CIMAHI)
         assert [(row["id"], row["distance_km"]) for row in results] == [("here", 0.0), ("near", 0.111), ("far", 3.336)]
 
-    def test_the_radius_is_5000_metres_unless_said(self, client: Client) -> None:
+    def test_the_radius_is_5000_metres_unless_said(self, client):
         make_faskes(id="inside", lat=CIMAHI[0] + 4.99 / 111.195)
         make_faskes(id="outside", lat=CIMAHI[0] - 5.01 / 111.195)
         assert [row["id"] for row in nearby(client, *CIMAHI)] == ["inside"]
@@ -42,7 +38,7 @@ class TestListNearbyFaskes:
         assert nearby(client, *CIMAHI, 1) == []
 
     @pytest.mark.parametrize("radius", ["0", "-1", "50001", "5.5", "x", "nan", "1e3"])
-    def test_a_radius_outside_1_to_50000_is_400(self, client: Client, radius: str) -> None:
+    def test_a_radius_outside_1_to_50000_is_400(self, client, radius):
         query = {"lat": CIMAHI[0], "lng": CIMAHI[1], "radius": radius}
         assert_error(client.get("/faskes/nearby", query_string=query), 400, "validation_error", "radius")
 
@@ -50,7 +46,7 @@ class TestListNearbyFaskes:
 class TestListFaskesByLocation:
     """GET /faskes/location"""
 
-    def test_lists_what_is_within_50_km(self, client: Client, statements: Statements) -> None:
+    def test_lists_what_is_within_50_km(self, client, statements):
         make_faskes(id="inside", lat=CIMAHI[0] + 49.9 / 111.195)
         make_faskes(id="outside", lat=CIMAHI[0] + 50.1 / 111.195)
         with statements.at_most(1):
@@ -58,7 +54,7 @@ class TestListFaskesByLocation:
         assert [row["id"] for row in response.json["results"]] == ["inside"]
         assert response.json["results"][0]["distance_km"] == pytest.approx(49.9, abs=0.01)
 
-    def test_a_wrong_position_is_bad_input(self, client: Client) -> None:
+    def test_a_wrong_position_is_bad_input(self, client):
         assert_error(client.get("/faskes/location?lat=91&lng=0"), 400, "validation_error", "lat")
         assert_error(client.get("/faskes/location?lat=0"), 400, "validation_error", "lng")
 
@@ -73,9 +69,7 @@ class TestSearchFaskes:
             ("\\", ["d"]), ("100%", ["b"]), ("_x_", []), ("%a%", []), ("' OR 1=1 --", []), ("zz", []),
         ],
     )  # fmt: skip
-    def test_special_characters_in_the_keyword_match_literally(
-        self, client: Client, statements: Statements, keyword: str, matches: list[str]
-    ) -> None:
+    def test_special_characters_in_the_keyword_match_literally(self, client, statements, keyword, matches):
         start = datetime(2026, 3, 1, tzinfo=UTC)
         names = {"a": "RSUD Cibabat", "b": "RS 100% Sehat", "c": "RS A_B", "d": "Klinik \\ Baru"}
         for day, (faskes_id, nama) in enumerate(names.items()):
@@ -87,10 +81,10 @@ class TestSearchFaskes:
         assert all("distance_km" not in row for row in response.json["results"])
 
     @pytest.mark.parametrize("query", ["", "?keyword=", "?keyword=%20", "?keyword=" + "x" * 101])
-    def test_without_a_keyword_is_400(self, client: Client, query: str) -> None:
+    def test_without_a_keyword_is_400(self, client, query):
         assert_error(client.get(f"/faskes/search{query}"), 400, "validation_error", "keyword")
 
-    def test_the_total_is_at_most_10000(self, client: Client) -> None:
+    def test_the_total_is_at_most_10000(self, client):
         db.session.execute(
             sa.text(
                 "INSERT INTO faskes (id, nama, lat, lng) SELECT n, 'Klinik', 0, 110 FROM generate_series(1, 10001) n"
@@ -104,7 +98,7 @@ class TestSearchFaskes:
 class TestListFaskes:
     """GET /faskes"""
 
-    def test_facilities_are_listed_newest_first_with_status(self, client: Client, statements: Statements) -> None:
+    def test_facilities_are_listed_newest_first_with_status(self, client, statements):
         start = datetime(2026, 3, 1, tzinfo=UTC)
         for day in range(3):
             make_faskes(id=f"day-{day}", created_at=start + timedelta(days=day))
@@ -115,10 +109,10 @@ class TestListFaskes:
         assert set(response.json["results"][0]) == RECORD
         assert response.headers["X-Total-Count"] == "3"
 
-    def test_an_empty_list_has_the_status_zero_results(self, client: Client) -> None:
+    def test_an_empty_list_has_the_status_zero_results(self, client):
         assert client.get("/faskes").json == {"results": [], "status": "ZERO_RESULTS"}
 
-    def test_list_search_and_location_are_paged(self, client: Client) -> None:
+    def test_list_search_and_location_are_paged(self, client):
         for number in range(5):
             make_faskes(id=f"page-{number}", nama=f"RS Halaman {number}")
         for path in ("/faskes", "/faskes/search?keyword=halaman", "/faskes/location?lat=-6.88&lng=107.55"):
@@ -137,7 +131,7 @@ class TestListFaskes:
 class TestGetFaskes:
     """GET /faskes/<faskes_id>"""
 
-    def test_returns_a_facility(self, client: Client) -> None:
+    def test_returns_a_facility(self, client):
         make_faskes(id="ChIJ_a-1", nama="RSUD", alamat="Jl. A", jenis="rumah_sakit", telepon="022", rating=4.5)
         assert client.get("/faskes/ChIJ_a-1").json == {
             "id": "ChIJ_a-1", "nama": "RSUD", "alamat": "Jl. A", "lat": -6.88, "lng": 107.55, "jenis": "rumah_sakit",
@@ -145,14 +139,14 @@ class TestGetFaskes:
         }  # fmt: skip
 
     @pytest.mark.parametrize("faskes_id", ["unknown", "%00", "..", "a b", "x" * 5000, "%ED%A0%80"])
-    def test_an_unknown_id_is_404(self, client: Client, faskes_id: str) -> None:
+    def test_an_unknown_id_is_404(self, client, faskes_id):
         assert_error(client.get(f"/faskes/{faskes_id}"), 404)
 
 
 class TestCreateFaskes(ForAdmins):
     """POST /faskes"""
 
-    def test_adds_a_facility_and_finds_its_province(self, client: Client, admin: Client) -> None:
+    def test_adds_a_facility_and_finds_its_province(self, client, admin):
         response = admin.post("/faskes", {"nama": " RSUD Cibabat ", "lat": -6.88, "lng": 107.55})
         assert response.status_code == 201
         assert set(response.json) == RECORD
@@ -163,7 +157,7 @@ class TestCreateFaskes(ForAdmins):
         )
         assert client.get(f"/faskes/{response.json['id']}").json == response.json
 
-    def test_an_administrator_can_set_all_fields(self, admin: Client) -> None:
+    def test_an_administrator_can_set_all_fields(self, admin):
         body = {
             "id": "ChIJ-own_1", "nama": "Klinik", "alamat": "Jl. B", "lat": "1.5", "lng": 0, "jenis": "klinik",
             "telepon": "021", "province": "north sumatra", "rating": 5,
@@ -172,16 +166,16 @@ class TestCreateFaskes(ForAdmins):
         assert response.status_code == 201
         assert response.json == {**body, "lat": 1.5, "province": "Sumatera Utara", "source": "db"}
 
-    def test_a_facility_at_sea_has_no_province(self, admin: Client) -> None:
+    def test_a_facility_at_sea_has_no_province(self, admin):
         assert admin.post("/faskes", {"nama": "Kapal", "lat": -10.5, "lng": 100}).json["province"] is None
 
-    def test_an_id_that_is_taken_is_409(self, admin: Client) -> None:
+    def test_an_id_that_is_taken_is_409(self, admin):
         make_faskes(id="taken")
         assert_error(admin.post("/faskes", {"id": "taken", "nama": "B", "lat": 0, "lng": 0}), 409, "faskes_taken")
         assert admin.get("/faskes/taken").status_code == 200
 
     @pytest.mark.parametrize("faskes_id", ["", "a/b", "a\nb", "x" * 256, "nearby", "location", "search", 7])
-    def test_a_bad_id_is_400(self, admin: Client, faskes_id: object) -> None:
+    def test_a_bad_id_is_400(self, admin, faskes_id):
         body = {"id": faskes_id, "nama": "Klinik", "lat": -6.88, "lng": 107.55}
         assert_error(admin.post("/faskes", body), 400, "validation_error", "id")
 
@@ -189,7 +183,7 @@ class TestCreateFaskes(ForAdmins):
 class TestUpdateFaskes(ForAdmins):
     """PUT /faskes/<faskes_id>"""
 
-    def test_a_moved_facility_gets_the_province_of_its_new_position(self, admin: Client) -> None:
+    def test_a_moved_facility_gets_the_province_of_its_new_position(self, admin):
         row = make_faskes()
         assert admin.put(f"/faskes/{row.id}", {"lat": -8.67, "lng": 115.21}).json["province"] == "Bali"
         assert (
@@ -197,11 +191,11 @@ class TestUpdateFaskes(ForAdmins):
         )
         assert admin.put(f"/faskes/{row.id}", {"province": None}).json["province"] == "Jawa Barat"
 
-    def test_editing_a_provider_record_changes_its_source_to_db(self, admin: Client) -> None:
+    def test_editing_a_provider_record_changes_its_source_to_db(self, admin):
         row = make_faskes(source="places")
         assert admin.put(f"/faskes/{row.id}", {"nama": "Benar"}).json["source"] == "db"
 
-    def test_id_and_source_in_the_body_are_ignored(self, admin: Client) -> None:
+    def test_id_and_source_in_the_body_are_ignored(self, admin):
         row = make_faskes(id="stays")
         response = admin.put("/faskes/stays", {"id": "other", "source": "places", "nama": "B"})
         assert (response.json["id"], response.json["source"]) == ("stays", "db")

@@ -1,7 +1,5 @@
 """People with accounts of a given age, for tests of the forum."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import sqlalchemy as sa
@@ -9,11 +7,10 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.identity.models import User
 from tests.forum.posts import report
-from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 
 
-def aged(client: Client, **age: float) -> Client:
+def aged(client, **age):
     """Return a client of a new person, with an account of this age (arguments of `timedelta`)."""
     user = make_user()
     at = sa.func.now() - timedelta(**age)
@@ -22,6 +19,6 @@ def aged(client: Client, **age: float) -> Client:
     return client.as_(user)
 
 
-def report_by_three(client: Client, path: str, reason: str = "spam") -> None:
+def report_by_three(client, path, reason="spam"):
     for _ in range(3):
         report(aged(client, days=8), path, reason)

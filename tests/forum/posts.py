@@ -1,46 +1,39 @@
 """Helpers that write, read, report and moderate posts through the routes."""
 
-from __future__ import annotations
-
 import io
-from typing import Any
 
 import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.forum.models import Case, ForumCategory
 from tests.core.media.samples import plain
-from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 
 
-def category_id(name: str = "Medis") -> int:
+def category_id(name="Medis"):
     return db.session.scalars(sa.select(ForumCategory.id).where(ForumCategory.name == name)).one()
 
 
-def write_thread(writer: Client, **data: Any) -> dict[str, Any]:
+def write_thread(writer, **data):
     sent = {"category_id": category_id(), "title": "Menu harian", "content": "Apa yang boleh dimakan?", **data}
     response = writer.post("/forum/threads", sent)
     assert response.status_code == 201, response.json
-    record: dict[str, Any] = response.json
-    return record
+    return response.json
 
 
-def write_reply(writer: Client, thread_id: int, **data: Any) -> dict[str, Any]:
+def write_reply(writer, thread_id, **data):
     response = writer.post(f"/forum/threads/{thread_id}/reply", {"content": "Kurangi gula.", **data})
     assert response.status_code == 201, response.json
-    record: dict[str, Any] = response.json
-    return record
+    return response.json
 
 
-def read_thread(reader: Client, thread_id: int) -> dict[str, Any]:
+def read_thread(reader, thread_id):
     response = reader.get(f"/forum/threads/{thread_id}")
     assert response.status_code == 200, response.json
-    record: dict[str, Any] = response.json
-    return record
+    return response.json
 
 
-def moderate(moderator: Client, decision: str, reason: str = "Mengiklankan obat.", **post: int) -> dict[str, Any]:
+def moderate(moderator, decision, reason="Mengiklankan obat.", **post):
     """Decide the case of a post. If the post has no case, somebody reports the post first."""
     ((kind, post_id),) = post.items()
     case_id = case_of(post_id)
@@ -50,30 +43,27 @@ def moderate(moderator: Client, decision: str, reason: str = "Mengiklankan obat.
         case_id = case_of(post_id)
     response = moderator.put(f"/admins/moderasi/{case_id}", {"decision": decision, "reason": reason})
     assert response.status_code == 200, response.json
-    record: dict[str, Any] = response.json
-    return record
+    return response.json
 
 
-def case_of(post_id: int) -> int | None:
+def case_of(post_id):
     return db.session.scalar(sa.select(Case.id).where(Case.post_id == post_id))
 
 
-def cases(moderator: Client, query: str = "") -> list[dict[str, Any]]:
+def cases(moderator, query=""):
     response = moderator.get(f"/admins/moderasi{query}")
     assert response.status_code == 200, response.json
-    records: list[dict[str, Any]] = response.json
-    return records
+    return response.json
 
 
-def report(reporter: Client, path: str, reason: str = "spam", **data: Any) -> Any:
+def report(reporter, path, reason="spam", **data):
     response = reporter.post(f"/forum/{path}/lapor", {"reason": reason, **data})
     assert response.status_code in (200, 201), response.json
     return response.json
 
 
-def add_picture(writer: Client, path: str) -> str:
+def add_picture(writer, path):
     """Add a picture to a post. Return the picture's path."""
     response = writer.put(f"/forum/{path}", data={"image": (io.BytesIO(plain()), "a.jpg")})
     assert response.status_code == 200, response.json
-    address: str = response.json["image"]
-    return address
+    return response.json["image"]

@@ -1,14 +1,10 @@
 """Blocks of authors. Name and pseudonym of an author are blocked separately. No block reveals the other identity."""
 
-from __future__ import annotations
-
 import uuid
 from dataclasses import replace
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database import db_time
 from app.core.database.session import db
@@ -18,25 +14,23 @@ from app.forum.service.reads import BLOCKED
 from app.identity.models import User
 from app.notifications.delivery.claims import Claimed, UnwantedError
 from tests.forum.posts import moderate, read_thread, write_reply, write_thread
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_admin, make_user
 
 NAME, ALIAS = "Siti Aminah", "Melati"
 
 
-def ids(reader: Client, query: str = "") -> set[int]:
+def ids(reader, query=""):
     return {row["id"] for row in reader.get(f"/forum/threads{query}").json}
 
 
-def block(who: Client, path: str) -> None:
+def block(who, path):
     response = who.post(f"/forum/{path}/blokir")
     assert (response.status_code, response.json) == (200, {"is_blocked": True})
 
 
 @pytest.mark.parametrize("use_pseudonym", [True, False])
-def test_a_block_hides_posts_of_one_identity_but_not_of_the_other(
-    client: Client, siti: Client, budi: Client, use_pseudonym: bool
-) -> None:
+def test_a_block_hides_posts_of_one_identity_but_not_of_the_other(client, siti, budi, use_pseudonym):
     named, under_alias = write_thread(siti)["id"], write_thread(siti, use_pseudonym=True)["id"]
     blocked, other = (under_alias, named) if use_pseudonym else (named, under_alias)
     later = write_thread(siti, use_pseudonym=use_pseudonym)["id"]
@@ -62,7 +56,7 @@ def test_a_block_hides_posts_of_one_identity_but_not_of_the_other(
     assert ids(budi) == {named, under_alias, later, theirs}
 
 
-def test_responses_to_a_block_do_not_depend_on_existing_blocks(siti: Client, budi: Client) -> None:
+def test_responses_to_a_block_do_not_depend_on_existing_blocks(siti, budi):
     """If the responses depended on earlier blocks, a reader could find out that two posts have the same author."""
     named, under_alias = write_thread(siti)["id"], write_thread(siti, use_pseudonym=True)["id"]
     reply_id = write_reply(siti, named, use_pseudonym=True)["id"]
@@ -73,7 +67,7 @@ def test_responses_to_a_block_do_not_depend_on_existing_blocks(siti: Client, bud
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Block)) == 2
 
 
-def test_a_block_of_a_name_leaves_counts_and_pseudonymous_posts_unchanged(siti: Client, client: Client) -> None:
+def test_a_block_of_a_name_leaves_counts_and_pseudonymous_posts_unchanged(siti, client):
     """A reader who has blocked a name cannot see which of two pseudonyms belongs to this name."""
     other = client.as_(make_user(nama_ktp="Rina", nama_samaran="Kenanga"))
     by_alias = {write_thread(writer, use_pseudonym=True)["id"] for writer in (siti, other)}
@@ -81,7 +75,7 @@ def test_a_block_of_a_name_leaves_counts_and_pseudonymous_posts_unchanged(siti: 
     replies = [write_reply(writer, named, use_pseudonym=True)["id"] for writer in (siti, other)]
     reader = client.as_(make_user())
 
-    def seen() -> list[Any]:
+    def seen():
         listing = reader.get("/forum/threads?per_page=20")
         rows = [(row["author"]["name"], row["replies_count"]) for row in listing.json if row["id"] in by_alias]
         shown = {reply["id"]: reply["content"] for reply in read_thread(reader, named)["replies"]}
@@ -92,7 +86,7 @@ def test_a_block_of_a_name_leaves_counts_and_pseudonymous_posts_unchanged(siti: 
     assert seen() == before
 
 
-def test_saved_lists_exclude_threads_and_replies_of_a_blocked_author(siti: Client, budi: Client) -> None:
+def test_saved_lists_exclude_threads_and_replies_of_a_blocked_author(siti, budi):
     thread_id = write_thread(siti)["id"]
     reply_id = write_reply(siti, thread_id)["id"]
     own = write_reply(budi, thread_id)["id"]
@@ -105,7 +99,7 @@ def test_saved_lists_exclude_threads_and_replies_of_a_blocked_author(siti: Clien
     assert (row["id"], row["thread"]["title"]) == (own, BLOCKED)
 
 
-def test_a_block_does_not_hide_threads_of_deleted_accounts(client: Client, siti: Client, budi: Client) -> None:
+def test_a_block_does_not_hide_threads_of_deleted_accounts(client, siti, budi):
     gone = make_user()
     thread_id = write_thread(client.as_(gone))["id"]
     db.session.execute(sa.delete(User).where(User.id == gone.id))
@@ -116,12 +110,12 @@ def test_a_block_does_not_hide_threads_of_deleted_accounts(client: Client, siti:
 
 
 @pytest.fixture
-def at_any_hour(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def at_any_hour(app, monkeypatch):
     config = replace(app.extensions["config"], broadcast_hours=(0, 24))
     monkeypatch.setitem(app.extensions, "config", config)
 
 
-def claimed(thread_id: int, user_id: int) -> Claimed:
+def claimed(thread_id, user_id):
     now = db_time.now()
     payload = {"about": "forum_thread", "about_id": thread_id}
     return Claimed(
@@ -133,9 +127,7 @@ def claimed(thread_id: int, user_id: int) -> Claimed:
 
 
 @pytest.mark.parametrize("use_pseudonym", [True, False])
-def test_a_broadcast_is_not_sent_to_a_reader_who_blocked_its_identity(
-    client: Client, siti: Client, at_any_hour: None, use_pseudonym: bool
-) -> None:
+def test_a_broadcast_is_not_sent_to_a_reader_who_blocked_its_identity(client, siti, at_any_hour, use_pseudonym):
     reader = make_user()
     blocked, other = (write_thread(siti, use_pseudonym=each)["id"] for each in (use_pseudonym, not use_pseudonym))
     block(client.as_(reader), f"threads/{blocked}")
@@ -145,7 +137,7 @@ def test_a_broadcast_is_not_sent_to_a_reader_who_blocked_its_identity(
     notices.render_threads([claimed(blocked, make_user().id)])
 
 
-def test_a_claimed_broadcast_of_a_hidden_thread_is_not_sent(client: Client, siti: Client, at_any_hour: None) -> None:
+def test_a_claimed_broadcast_of_a_hidden_thread_is_not_sent(client, siti, at_any_hour):
     admin, reader = client.as_(make_admin()), make_user()
     thread_id = write_thread(siti)["id"]
     moderate(admin, "hide", thread_id=thread_id)

@@ -1,46 +1,39 @@
 """Counters under parallel load, with real threads and commits."""
 
-from __future__ import annotations
-
 import random
 import uuid
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.errors import AppError
-from app.core.web.fields import Loaded
 from app.forum.models import Mark, Post
 from app.forum.service import marks, posts
-from app.forum.service.marks import Flag
 from app.identity.models import SessionKind
 from app.identity.sessions import Caller
 from dev.counters import wrong_counters
 from tests.helpers.factories import make_user
 
 CLEAN = {"forum_categories": 0, "posts": 0}
-FLAGS: tuple[Flag, ...] = ("is_liked", "is_saved")
+FLAGS = ("is_liked", "is_saved")
 
 THREADS = 8
 
 
 @pytest.fixture
-def people(committed: Flask) -> list[Caller]:
+def people(committed):
     with unit_of_work():
         users = [make_user() for _ in range(4)]
     return [Caller(user.id, frozenset({"pasien"}), uuid.uuid4(), SessionKind.USER) for user in users]
 
 
-def storm(app: Flask, work: Callable[[int], Any], times: int) -> list[Any]:
+def storm(app, work, times):
     """Call `work(0)`, `work(1)`, ... in parallel threads, each in its own transaction. Return results and errors."""
 
-    def once(number: int) -> Any:
+    def once(number):
         with app.app_context():
             try:
                 with unit_of_work():
@@ -52,18 +45,18 @@ def storm(app: Flask, work: Callable[[int], Any], times: int) -> list[Any]:
         return list(pool.map(once, range(times)))
 
 
-def start_thread(author: Caller) -> int:
+def start_thread(author):
     with unit_of_work():
-        data: Loaded = {"category_id": 1, "title": "Badai", "content": "x", "use_pseudonym": False}
+        data = {"category_id": 1, "title": "Badai", "content": "x", "use_pseudonym": False}
         return posts.create_thread(data, author)["id"]
 
 
-def reply_to(thread_id: int, author: Caller, parent_id: int | None = None) -> int:
-    data: Loaded = {"content": "x", "use_pseudonym": False, "parent_id": parent_id}
+def reply_to(thread_id, author, parent_id=None):
+    data = {"content": "x", "use_pseudonym": False, "parent_id": parent_id}
     return posts.create_reply(thread_id, data, author)["id"]
 
 
-def test_concurrent_toggles_of_one_person_switch_on_and_off_equally(committed: Flask, people: list[Caller]) -> None:
+def test_concurrent_toggles_of_one_person_switch_on_and_off_equally(committed, people):
     thread_id = start_thread(people[0])
     for flag in FLAGS:
         toggle = partial(marks.toggle, flag, thread_id, people[1].id, is_thread=True)
@@ -73,7 +66,7 @@ def test_concurrent_toggles_of_one_person_switch_on_and_off_equally(committed: F
     assert db.session.scalar(sa.select(Post.likes_count)) == 0
 
 
-def test_like_and_save_counters_are_correct_after_concurrent_toggles(committed: Flask, people: list[Caller]) -> None:
+def test_like_and_save_counters_are_correct_after_concurrent_toggles(committed, people):
     thread_ids = [start_thread(people[0]) for _ in range(3)]
     with unit_of_work():
         reply_ids = [reply_to(thread_ids[0], people[1]) for _ in range(3)]
@@ -83,7 +76,7 @@ def test_like_and_save_counters_are_correct_after_concurrent_toggles(committed: 
         for _ in range(5000)
     ]
 
-    def toggle(number: int) -> bool:
+    def toggle(number):
         flag, post_id = plan[number]
         return marks.toggle(flag, post_id, people[number % len(people)].id, is_thread=post_id in thread_ids)
 
@@ -97,10 +90,10 @@ def test_like_and_save_counters_are_correct_after_concurrent_toggles(committed: 
 
 
 @pytest.mark.processes
-def test_concurrent_writes_and_deletions_of_posts_cause_no_deadlock(committed: Flask, people: list[Caller]) -> None:
+def test_concurrent_writes_and_deletions_of_posts_cause_no_deadlock(committed, people):
     thread_ids = [start_thread(people[0]) for _ in range(4)]
 
-    def work(number: int) -> Any:
+    def work(number):
         choice = random.Random(number)
         thread_id = choice.choice(thread_ids)
         reply_ids = db.session.scalars(sa.select(Post.id).where(Post.root_id == thread_id)).all()

@@ -1,10 +1,7 @@
 """Crisis help: the author gets crisis numbers, and moderators get an urgent case."""
 
-from __future__ import annotations
-
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
 from app.forum.service import crisis, crisis_phrases
@@ -13,27 +10,25 @@ from app.notifications.models import Broadcast, Delivery
 from dev.counters import wrong_counters
 from tests.forum.people import report_by_three
 from tests.forum.posts import cases, category_id, moderate, report, write_reply, write_thread
-from tests.helpers.client import Client
 from tests.helpers.factories import make_admin, make_user
 from tests.helpers.language import assert_readable
-from tests.helpers.statements import Statements
 from tests.notifications.deliveries import words_of
 
 CRY = "Aku pengen mati aja."
 
 
-def add_number(admin: Client, phone: str, kind: str, province: str = "Bali") -> None:
+def add_number(admin, phone, kind, province="Bali"):
     number = {"province": province, "phone": phone, "title": f"Nomor {kind}", "kind": kind}
     assert admin.post("/emergency/admin", number).status_code == 201
 
 
 @pytest.fixture(autouse=True)
-def siti_lives_in_bali(siti: Client) -> None:
+def siti_lives_in_bali(siti):
     siti.user.domicile = "Bali"
     db.session.commit()
 
 
-def test_the_response_to_a_crisis_post_has_the_help_numbers(client: Client, siti: Client, admin: Client) -> None:
+def test_the_response_to_a_crisis_post_has_the_help_numbers(client, siti, admin):
     add_number(admin, "0361-111", "other")
     help_ = write_thread(siti, content=CRY)["help"]
     assert set(help_) == {"title", "text", "phones", "url"}
@@ -45,12 +40,12 @@ def test_the_response_to_a_crisis_post_has_the_help_numbers(client: Client, siti
         assert_readable(text)
 
 
-def test_an_author_without_a_domicile_gets_the_national_help_numbers(client: Client) -> None:
+def test_an_author_without_a_domicile_gets_the_national_help_numbers(client):
     help_ = write_thread(client.as_(make_user(domicile=None)), title=CRY)["help"]
     assert [phone["phone"] for phone in help_["phones"]] == ["119 ext. 8", "112", "119"]
 
 
-def test_help_for_the_chat_has_one_line_for_each_number(app: Flask, admin: Client) -> None:
+def test_help_for_the_chat_has_one_line_for_each_number(app, admin):
     add_number(admin, "0361-118", "ambulance")
     first, *numbers = crisis.help_lines("Bali").split("\n")
     assert first == f"{crisis.TITLE}. {crisis.TEXT}"
@@ -73,24 +68,22 @@ def test_help_for_the_chat_has_one_line_for_each_number(app: Flask, admin: Clien
         (("sudah minum",), None), (("sadar diri",), None), ((), None),
     ],
 )  # fmt: skip
-def test_a_crisis_phrase_takes_precedence_over_an_emergency_phrase(
-    app: Flask, texts: tuple[str, ...], kind: str | None
-) -> None:
+def test_a_crisis_phrase_takes_precedence_over_an_emergency_phrase(app, texts, kind):
     assert crisis.kind_of(*texts) == kind
 
 
-def test_every_emergency_phrase_is_an_emergency_and_not_a_crisis(app: Flask, statements: Statements) -> None:
+def test_every_emergency_phrase_is_an_emergency_and_not_a_crisis(app, statements):
     assert {crisis.kind_of(f"Tolong, {phrase}.") for phrase in crisis_phrases.EMERGENCY} == {"emergency"}
     with statements.at_most(0):
         crisis.kind_of("Ibu pingsan", "stroke")
 
 
-def test_an_emergency_phrase_in_a_thread_gives_no_help_and_no_case(siti: Client, admin: Client) -> None:
+def test_an_emergency_phrase_in_a_thread_gives_no_help_and_no_case(siti, admin):
     assert "help" not in write_thread(siti, title="Stroke", content="Ayah pingsan dan kejang.")
     assert cases(admin) == []
 
 
-def test_help_is_only_in_the_response_to_the_author(client: Client, siti: Client, budi: Client, admin: Client) -> None:
+def test_help_is_only_in_the_response_to_the_author(client, siti, budi, admin):
     thread_id = write_thread(budi)["id"]
     written = write_thread(siti, content=CRY)
     reply = write_reply(siti, thread_id, content=CRY)
@@ -104,7 +97,7 @@ def test_help_is_only_in_the_response_to_the_author(client: Client, siti: Client
     assert "help" not in write_reply(budi, thread_id, content="Kaki saya mati rasa.")
 
 
-def test_an_edit_with_a_crisis_phrase_reopens_the_case(siti: Client, admin: Client) -> None:
+def test_an_edit_with_a_crisis_phrase_reopens_the_case(siti, admin):
     thread_id = write_thread(siti)["id"]
     assert cases(admin) == []
     assert "help" in siti.put(f"/forum/threads/{thread_id}", {"content": CRY}).json
@@ -114,7 +107,7 @@ def test_an_edit_with_a_crisis_phrase_reopens_the_case(siti: Client, admin: Clie
     assert (case["urgent"], case["state"]) == (True, "open")
 
 
-def test_a_crisis_post_notifies_an_admin_who_opted_in_and_not_the_author(client: Client, siti: Client) -> None:
+def test_a_crisis_post_notifies_an_admin_who_opted_in_and_not_the_author(client, siti):
     wants = make_admin(preferences={"moderation": True})
     thread_id = write_thread(siti, content=CRY)["id"]
     write_reply(siti, thread_id, content=CRY)
@@ -126,9 +119,7 @@ def test_a_crisis_post_notifies_an_admin_who_opted_in_and_not_the_author(client:
 
 
 @pytest.mark.parametrize("noun", ["threads", "replies"])
-def test_reports_do_not_hide_a_crisis_post_even_after_an_edit(
-    client: Client, siti: Client, admin: Client, noun: str
-) -> None:
+def test_reports_do_not_hide_a_crisis_post_even_after_an_edit(client, siti, admin, noun):
     thread_id = write_thread(siti, content="Halo." if noun == "replies" else CRY)["id"]
     post_id = thread_id if noun == "threads" else write_reply(siti, thread_id, content=CRY)["id"]
     path = f"{noun}/{post_id}"
@@ -144,9 +135,7 @@ def test_reports_do_not_hide_a_crisis_post_even_after_an_edit(
 
 
 @pytest.mark.parametrize("noun", ["threads", "replies"])
-def test_an_edit_with_a_crisis_phrase_unhides_a_post_hidden_by_reports(
-    client: Client, siti: Client, budi: Client, admin: Client, noun: str
-) -> None:
+def test_an_edit_with_a_crisis_phrase_unhides_a_post_hidden_by_reports(client, siti, budi, admin, noun):
     thread_id = write_thread(siti)["id"]
     post_id = thread_id if noun == "threads" else write_reply(siti, thread_id)["id"]
     report_by_three(client, f"{noun}/{post_id}")
@@ -160,9 +149,7 @@ def test_an_edit_with_a_crisis_phrase_unhides_a_post_hidden_by_reports(
     assert wrong_counters() == {"forum_categories": 0, "posts": 0}
 
 
-def test_a_crisis_edit_does_not_unhide_a_post_hidden_by_a_moderator(
-    client: Client, siti: Client, admin: Client
-) -> None:
+def test_a_crisis_edit_does_not_unhide_a_post_hidden_by_a_moderator(client, siti, admin):
     thread_id = write_thread(siti)["id"]
     moderate(admin, "hide", thread_id=thread_id)
     assert "help" in siti.put(f"/forum/threads/{thread_id}", {"content": CRY}).json
@@ -170,9 +157,7 @@ def test_a_crisis_edit_does_not_unhide_a_post_hidden_by_a_moderator(
     assert (cases(admin)[0]["hidden_by"], cases(admin)[0]["state"]) == ("moderator", "open")
 
 
-def test_the_broadcast_of_a_crisis_post_is_held_until_the_post_is_kept(
-    client: Client, siti: Client, budi: Client, admin: Client
-) -> None:
+def test_the_broadcast_of_a_crisis_post_is_held_until_the_post_is_kept(client, siti, budi, admin):
     thread_id = write_thread(siti, content=CRY, category_id=category_id("Umum"))["id"]
     broadcast_id, state = db.session.execute(sa.select(Broadcast.id, Broadcast.state)).one()
     db.session.execute(sa.update(Broadcast).values(starts_at=sa.func.now() - sa.func.make_interval(0, 0, 0, 1)))
@@ -185,7 +170,7 @@ def test_the_broadcast_of_a_crisis_post_is_held_until_the_post_is_kept(
     assert {row.kind for row in db.session.scalars(sa.select(Delivery))} == {"broadcast"}
 
 
-def test_a_broadcast_is_not_sent_twice_after_a_hide_and_a_keep(siti: Client, budi: Client, admin: Client) -> None:
+def test_a_broadcast_is_not_sent_twice_after_a_hide_and_a_keep(siti, budi, admin):
     thread_id = write_thread(siti, category_id=category_id("Umum"))["id"]
     broadcast_id = db.session.scalars(sa.select(Broadcast.id)).one()
     report(budi, f"threads/{thread_id}")

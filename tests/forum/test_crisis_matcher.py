@@ -1,7 +1,5 @@
 """Texts that match a phrase of the seeded list, and similar texts that must not match."""
 
-from __future__ import annotations
-
 from app.forum.service.crisis_matcher import contains_phrase, plain
 from app.forum.service.crisis_phrases import CRISIS, EMERGENCY
 from tests.helpers.offenders import assert_none
@@ -85,13 +83,13 @@ NO_CRIES = (
 )  # fmt: skip
 
 
-def test_there_are_enough_samples_of_crisis_texts_and_harmless_texts() -> None:
+def test_there_are_enough_samples_of_crisis_texts_and_harmless_texts():
     assert len(set(CRIES)) >= 60
     assert len(set(NO_CRIES)) >= 60
 
 
-def test_every_crisis_sample_matches_a_seeded_phrase() -> None:
-    def is_found(text: str) -> bool:
+def test_every_crisis_sample_matches_a_seeded_phrase():
+    def is_found(text):
         return bool(
             contains_phrase(CRISIS, text) and contains_phrase(CRISIS, "Judul", f"Halo semua.\n{text}\nTerima kasih.")
         )
@@ -99,7 +97,7 @@ def test_every_crisis_sample_matches_a_seeded_phrase() -> None:
     assert_none((f"{text!r}, read as {plain(text)!r}" for text in CRIES if not is_found(text)), "Not found:")
 
 
-def test_no_harmless_sample_matches_a_seeded_phrase() -> None:
+def test_no_harmless_sample_matches_a_seeded_phrase():
     found = {
         text: [phrase for phrase in CRISIS if contains_phrase([phrase], text)]
         for text in NO_CRIES
@@ -108,10 +106,10 @@ def test_no_harmless_sample_matches_a_seeded_phrase() -> None:
     assert_none((f"{text!r} by {phrases}" for text, phrases in found.items()), "Found, but no cry for help:")
 
 
-def test_a_phrase_split_between_title_and_content_does_not_match() -> None:
+def test_a_phrase_split_between_title_and_content_does_not_match():
     assert not contains_phrase(CRISIS, "Apa yang ingin", "mati")
 
 
-def test_no_phrase_is_a_duplicate() -> None:
+def test_no_phrase_is_a_duplicate():
     phrases = (*CRISIS, *EMERGENCY)
     assert len({plain(phrase) for phrase in phrases}) == len(phrases)

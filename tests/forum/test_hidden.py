@@ -1,9 +1,5 @@
 """Hidden posts: only their author can read them. No list, search, notice or export shows them to other people."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 import sqlalchemy as sa
 
@@ -14,29 +10,21 @@ from app.forum.service.reads import HIDDEN
 from app.notifications.models import Broadcast, Delivery
 from dev.counters import wrong_counters
 from tests.forum.posts import add_picture, cases, category_id, moderate, read_thread, write_reply, write_thread
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
-from tests.helpers.statements import Statements
 from tests.notifications.deliveries import words_of
 
 MARK = "Penawarajaib"
-LISTS = (
-    "",
-    "?per_page=20",
-    "?page=1&per_page=20",
-    "?category_id=2",
-    f"?q={MARK}",
-    "?q=di",
-)
+LISTS = ("", "?per_page=20", "?page=1&per_page=20", "?category_id=2", f"?q={MARK}", "?q=di")
 PARTS = ("", "?after=1", "?replies=false")
 CLEAN = {"forum_categories": 0, "posts": 0}
 
 
-def marked_thread(writer: Client, **data: Any) -> int:
+def marked_thread(writer, **data):
     return int(write_thread(writer, title=f"{MARK} asli", content=f"Beli {MARK} di sini", **data)["id"])
 
 
-def everything(reader: Client) -> str:
+def everything(reader):
     """Return the text of all lists, searches and threads that a reader gets."""
     ids = [row["id"] for row in reader.get("/forum/threads").json]
     paths = ["/forum/threads" + query for query in LISTS]
@@ -47,9 +35,7 @@ def everything(reader: Client) -> str:
     return "\n".join(reader.get(path).text for path in paths)
 
 
-def test_a_hidden_thread_is_only_in_the_list_and_search_of_its_author(
-    client: Client, siti: Client, budi: Client, admin: Client
-) -> None:
+def test_a_hidden_thread_is_only_in_the_list_and_search_of_its_author(client, siti, budi, admin):
     shown, hidden = write_thread(siti)["id"], marked_thread(siti)
     reply = write_reply(budi, hidden)
     for action in (f"threads/{hidden}/save", f"replies/{reply['id']}/save"):
@@ -71,9 +57,7 @@ def test_a_hidden_thread_is_only_in_the_list_and_search_of_its_author(
     assert [row["thread"]["title"] for row in budi.get("/forum/replies?mine=true").json] == [HIDDEN]
 
 
-def test_readers_see_a_stub_of_a_hidden_thread_and_the_author_the_reason(
-    client: Client, siti: Client, budi: Client, admin: Client
-) -> None:
+def test_readers_see_a_stub_of_a_hidden_thread_and_the_author_the_reason(client, siti, budi, admin):
     thread_id = marked_thread(siti)
     write_reply(budi, thread_id, content="Sayur asem.")
     written = read_thread(siti, thread_id)
@@ -89,9 +73,7 @@ def test_readers_see_a_stub_of_a_hidden_thread_and_the_author_the_reason(
     assert read_thread(siti, thread_id) == written
 
 
-def test_a_hidden_reply_is_a_stub_in_its_thread_and_in_no_list_of_others(
-    client: Client, siti: Client, budi: Client, admin: Client
-) -> None:
+def test_a_hidden_reply_is_a_stub_in_its_thread_and_in_no_list_of_others(client, siti, budi, admin):
     thread_id = write_thread(siti)["id"]
     reply = write_reply(budi, thread_id, content=f"Pakai {MARK}")
     below = write_reply(siti, thread_id, parent_id=reply["id"])
@@ -115,7 +97,7 @@ def test_a_hidden_reply_is_a_stub_in_its_thread_and_in_no_list_of_others(
     assert (thread["replies_count"], thread["replies"][0]["content"]) == (2, f"Pakai {MARK}")
 
 
-def test_a_reply_to_a_hidden_thread_or_reply_is_refused(siti: Client, budi: Client, admin: Client) -> None:
+def test_a_reply_to_a_hidden_thread_or_reply_is_refused(siti, budi, admin):
     hidden, thread_id = marked_thread(siti), write_thread(siti)["id"]
     reply_id = write_reply(budi, thread_id)["id"]
     moderate(admin, "hide", thread_id=hidden)
@@ -127,7 +109,7 @@ def test_a_reply_to_a_hidden_thread_or_reply_is_refused(siti: Client, budi: Clie
     assert read_thread(siti, thread_id)["replies_count"] == 0
 
 
-def test_hiding_a_thread_holds_its_broadcast_until_a_keep(siti: Client, admin: Client) -> None:
+def test_hiding_a_thread_holds_its_broadcast_until_a_keep(siti, admin):
     thread_id = marked_thread(siti)
     for decision, state in (("hide", "held"), ("keep", "open")) * 2:
         moderate(admin, decision, thread_id=thread_id)
@@ -135,9 +117,7 @@ def test_hiding_a_thread_holds_its_broadcast_until_a_keep(siti: Client, admin: C
 
 
 @pytest.mark.parametrize("noun", ["threads", "replies"])
-def test_a_hidden_picture_gets_a_new_address_that_the_author_and_moderators_see(
-    client: Client, siti: Client, admin: Client, noun: str
-) -> None:
+def test_a_hidden_picture_gets_a_new_address_that_the_author_and_moderators_see(client, siti, admin, noun):
     thread_id = write_thread(siti)["id"]
     post = {"thread_id": thread_id} if noun == "threads" else {"reply_id": write_reply(siti, thread_id)["id"]}
     (post_id,) = post.values()
@@ -155,12 +135,12 @@ def test_a_hidden_picture_gets_a_new_address_that_the_author_and_moderators_see(
     assert new in client.get(f"/forum/threads/{thread_id}").text  # a shown picture keeps its address
 
 
-def own_pictures(who: Client) -> list[dict[str, Any]]:
+def own_pictures(who):
     rows = db.session.execute(sa.text("SELECT name FROM own_pictures WHERE user_id = :id"), {"id": who.id})
     return [dict(row) for row in rows.mappings()]
 
 
-def test_a_hidden_reply_is_in_no_notice(siti: Client, budi: Client, admin: Client, client: Client) -> None:
+def test_a_hidden_reply_is_in_no_notice(siti, budi, admin, client):
     thread_id = write_thread(siti)["id"]
     first = write_reply(budi, thread_id)["id"]
     write_reply(client.as_(make_user(nama_ktp="Rina")), thread_id)
@@ -173,7 +153,7 @@ def test_a_hidden_reply_is_in_no_notice(siti: Client, budi: Client, admin: Clien
     assert not [text for text in texts if "Budi" in text]
 
 
-def test_exports_and_the_overview_exclude_a_hidden_thread(siti: Client, admin: Client) -> None:
+def test_exports_and_the_overview_exclude_a_hidden_thread(siti, admin):
     write_thread(siti)
     moderate(admin, "hide", thread_id=marked_thread(siti))
     for report in ("users", "admins", "activity-logs", "domicile"):
@@ -183,9 +163,7 @@ def test_exports_and_the_overview_exclude_a_hidden_thread(siti: Client, admin: C
     assert {row["name"]: row["threads"] for row in overview["forum_categories"]}["Medis"] == 1
 
 
-def test_counters_exclude_hidden_posts_also_after_a_move_or_a_deletion(
-    client: Client, siti: Client, budi: Client, admin: Client
-) -> None:
+def test_counters_exclude_hidden_posts_also_after_a_move_or_a_deletion(client, siti, budi, admin):
     thread_id, gone = marked_thread(siti), marked_thread(siti)
     replies = [write_reply(budi, thread_id)["id"] for _ in range(3)]
     budi.post(f"/forum/threads/{thread_id}/like")
@@ -208,9 +186,7 @@ def test_counters_exclude_hidden_posts_also_after_a_move_or_a_deletion(
     assert (thread["replies_count"], thread["likes_count"]) == (2, 1)
 
 
-def test_hidden_posts_and_blocks_do_not_add_statements_to_reads(
-    client: Client, siti: Client, budi: Client, admin: Client, statements: Statements
-) -> None:
+def test_hidden_posts_and_blocks_do_not_add_statements_to_reads(client, siti, budi, admin, statements):
     thread_id, hidden = write_thread(siti)["id"], marked_thread(siti)
     moderate(admin, "hide", reply_id=write_reply(budi, thread_id)["id"])
     moderate(admin, "hide", thread_id=hidden)

@@ -1,28 +1,25 @@
 """Lists of threads and replies: order, filters, pages, search, and number of statements."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.forum.service import marks
 from tests.forum.posts import category_id, read_thread, write_reply, write_thread
-from tests.helpers.client import Client, assert_error
-from tests.helpers.statements import Statements
+from tests.helpers.client import assert_error
 
 
-def ids(client: Client, query: str = "") -> list[int]:
+def ids(client, query=""):
     response = client.get(f"/forum/threads{query}")
     assert response.status_code == 200, response.json
     return [row["id"] for row in response.json]
 
 
-def test_empty_list_is_an_empty_array(client: Client) -> None:
+def test_empty_list_is_an_empty_array(client):
     response = client.get("/forum/threads")
     assert (response.status_code, response.json, response.headers["X-Total-Count"]) == (200, [], "0")
     assert ids(client, "?category_id=999999&page=7") == []
 
 
-def test_the_list_is_filtered_by_category(client: Client, siti: Client) -> None:
+def test_the_list_is_filtered_by_category(client, siti):
     first = write_thread(siti)["id"]
     other = write_thread(siti, category_id=category_id("Umum"))["id"]
     assert ids(client, f"?category_id={category_id()}") == [first]
@@ -30,7 +27,7 @@ def test_the_list_is_filtered_by_category(client: Client, siti: Client) -> None:
     assert client.get(f"/forum/threads?category_id={category_id()}").headers["X-Total-Count"] == "1"
 
 
-def test_pages_have_the_total_count_and_a_link_to_the_next_page(client: Client, siti: Client) -> None:
+def test_pages_have_the_total_count_and_a_link_to_the_next_page(client, siti):
     written = [write_thread(siti)["id"] for _ in range(5)][::-1]
     response = client.get("/forum/threads?page=2&per_page=2")
     assert [row["id"] for row in response.json] == written[2:4]
@@ -40,7 +37,7 @@ def test_pages_have_the_total_count_and_a_link_to_the_next_page(client: Client, 
     assert (beyond.json, beyond.headers["X-Total-Count"], beyond.headers.get("Link")) == ([], "5", None)
 
 
-def test_saved_and_mine_filter_by_the_caller(client: Client, siti: Client, budi: Client) -> None:
+def test_saved_and_mine_filter_by_the_caller(client, siti, budi):
     first, second, third = (write_thread(writer)["id"] for writer in (siti, budi, siti))
     for thread_id in (first, second):
         budi.post(f"/forum/threads/{thread_id}/save")
@@ -57,7 +54,7 @@ def test_saved_and_mine_filter_by_the_caller(client: Client, siti: Client, budi:
     assert ids(budi, "?saved=true") == [second]
 
 
-def test_removing_all_marks_of_a_person_subtracts_likes_and_saves(client: Client, siti: Client, budi: Client) -> None:
+def test_removing_all_marks_of_a_person_subtracts_likes_and_saves(client, siti, budi):
     thread_id = write_thread(siti)["id"]
     reply_id = write_reply(siti, thread_id)["id"]
     for path in (f"threads/{thread_id}/like", f"replies/{reply_id}/save", f"replies/{reply_id}/like"):
@@ -73,7 +70,7 @@ def test_removing_all_marks_of_a_person_subtracts_likes_and_saves(client: Client
 # --- search ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_search_matches_a_part_of_title_or_content(client: Client, siti: Client) -> None:
+def test_a_search_matches_a_part_of_title_or_content(client, siti):
     first = write_thread(siti, title="Menu untuk Diabetes")["id"]
     second = write_thread(siti, content="Berapa gula darah puasa penderita DIABETES?")["id"]
     write_thread(siti)
@@ -86,13 +83,13 @@ def test_a_search_matches_a_part_of_title_or_content(client: Client, siti: Clien
 
 
 @pytest.mark.parametrize("signs", ["50%", "%", "a_b", "_", "\\", "'"])
-def test_wildcard_characters_are_searched_literally(client: Client, siti: Client, signs: str) -> None:
+def test_wildcard_characters_are_searched_literally(client, siti, signs):
     wanted = write_thread(siti, content=f"x {signs} y")["id"]
     write_thread(siti, content="500 aXb /")
     assert [row["id"] for row in client.get("/forum/threads", query_string={"q": signs}).json] == [wanted]
 
 
-def test_a_search_does_not_match_author_names(client: Client, siti: Client) -> None:
+def test_a_search_does_not_match_author_names(client, siti):
     hidden = write_thread(siti, use_pseudonym=True)["id"]
     write_thread(siti)
     for q in ("Siti Aminah", "aminah", "siti", "Melati"):
@@ -101,7 +98,7 @@ def test_a_search_does_not_match_author_names(client: Client, siti: Client) -> N
     assert (row["id"], row["author"]["name"], row["author"]["id"]) == (hidden, "Melati", None)
 
 
-def test_a_search_can_be_combined_with_the_other_filters(client: Client, siti: Client, budi: Client) -> None:
+def test_a_search_can_be_combined_with_the_other_filters(client, siti, budi):
     first, second = (write_thread(siti, category_id=category_id(name))["id"] for name in ("Umum", "Medis"))
     budi.post(f"/forum/threads/{first}/save")
     assert ids(client, f"?q=menu&category_id={category_id('Medis')}") == [second]
@@ -115,7 +112,7 @@ def test_a_search_can_be_combined_with_the_other_filters(client: Client, siti: C
 # --- replies --------------------------------------------------------------------------------------------------------
 
 
-def test_a_reply_in_a_list_has_its_thread_and_no_nested_replies(siti: Client, budi: Client) -> None:
+def test_a_reply_in_a_list_has_its_thread_and_no_nested_replies(siti, budi):
     thread_id = write_thread(siti)["id"]
     reply = write_reply(siti, thread_id, use_pseudonym=True)
     write_reply(budi, thread_id, parent_id=reply["id"])
@@ -129,8 +126,8 @@ def test_a_reply_in_a_list_has_its_thread_and_no_nested_replies(siti: Client, bu
     assert budi.get("/forum/replies").json == siti.get("/forum/replies?mine=true").json == []
 
 
-def test_the_list_of_replies_is_filtered_paged_and_searched(siti: Client, budi: Client) -> None:
-    def found(who: Client, **query: object) -> list[int]:
+def test_the_list_of_replies_is_filtered_paged_and_searched(siti, budi):
+    def found(who, **query):
         return [row["id"] for row in who.get("/forum/replies", query_string=query).json]
 
     thread_id = write_thread(siti)["id"]
@@ -153,9 +150,7 @@ def test_the_list_of_replies_is_filtered_paged_and_searched(siti: Client, budi: 
 # --- cost -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_list_needs_one_statement_with_and_without_filters(
-    client: Client, siti: Client, statements: Statements
-) -> None:
+def test_the_list_needs_one_statement_with_and_without_filters(client, siti, statements):
     for _ in range(3):
         write_thread(siti)
     for query in ("", "?per_page=2", "?per_page=2&page=2", f"?category_id={category_id()}", "?q=menu", "?q=me"):
@@ -167,9 +162,7 @@ def test_the_list_needs_one_statement_with_and_without_filters(
             siti.get(f"/forum/{path}")
 
 
-def test_categories_threads_and_toggles_need_at_most_three_statements(
-    client: Client, siti: Client, statements: Statements
-) -> None:
+def test_categories_threads_and_toggles_need_at_most_three_statements(client, siti, statements):
     thread_id = write_thread(siti)["id"]
     reply_id = write_reply(siti, thread_id)["id"]
     with statements.at_most(1):

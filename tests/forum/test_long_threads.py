@@ -1,10 +1,6 @@
 """Long threads: each response has a part of the replies, and all responses together have every reply once."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -12,16 +8,15 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.forum.models import MAX_DEPTH, Post
 from tests.forum.posts import write_reply, write_thread
-from tests.helpers.client import Client, assert_error
-from tests.helpers.statements import Statements
+from tests.helpers.client import assert_error
 
 
 @pytest.fixture
-def thread_id(siti: Client) -> int:
+def thread_id(siti):
     return int(write_thread(siti)["id"])
 
 
-def fill(thread_id: int, count: int, *, depth: int = 1, parent_id: int | None = None) -> list[int]:
+def fill(thread_id, count, *, depth=1, parent_id=None):
     """Add `count` (at least 1) replies with the same parent. Return their ids."""
     rows = sa.insert(Post).returning(Post.id, sort_by_parameter_order=True)
     values = {"root_id": thread_id, "depth": depth, "parent_id": parent_id, "content": "x"}
@@ -30,11 +25,11 @@ def fill(thread_id: int, count: int, *, depth: int = 1, parent_id: int | None = 
     return ids
 
 
-def ids_of(replies: list[dict[str, Any]]) -> list[int]:
+def ids_of(replies):
     return [id_ for reply in replies for id_ in (reply["id"], *ids_of(reply["replies"]))]
 
 
-def parts(reader: Client, path: str, *, most: int = 30) -> Iterator[dict[str, Any]]:
+def parts(reader, path, *, most=30):
     """Yield all responses for a thread. The header `Link` of each response has the URL of the next response."""
     for _ in range(most):
         response = reader.get(path)
@@ -48,11 +43,9 @@ def parts(reader: Client, path: str, *, most: int = 30) -> Iterator[dict[str, An
     raise AssertionError("there is no end to it")
 
 
-def test_a_thread_with_1200_replies_is_returned_in_parts_of_500(
-    client: Client, siti: Client, thread_id: int, statements: Statements
-) -> None:
-    parent_id: int | None = None
-    ids: list[int] = []
+def test_a_thread_with_1200_replies_is_returned_in_parts_of_500(client, siti, thread_id, statements):
+    parent_id = None
+    ids = []
     for depth in range(1, MAX_DEPTH + 1):
         ids += fill(thread_id, 60, depth=depth, parent_id=parent_id)
         parent_id = ids[-60]
@@ -67,7 +60,7 @@ def test_a_thread_with_1200_replies_is_returned_in_parts_of_500(
     assert {part["replies_count"] for part in received} == {1200}
 
 
-def test_a_thread_of_500_replies_is_returned_whole_without_a_link(client: Client, thread_id: int) -> None:
+def test_a_thread_of_500_replies_is_returned_whole_without_a_link(client, thread_id):
     fill(thread_id, 500)
     response = client.get(f"/forum/threads/{thread_id}")
     assert response.json is not None
@@ -76,23 +69,21 @@ def test_a_thread_of_500_replies_is_returned_whole_without_a_link(client: Client
     assert "Link" not in response.headers
 
 
-def test_a_reply_whose_parent_came_earlier_is_on_the_first_level(client: Client, thread_id: int) -> None:
+def test_a_reply_whose_parent_came_earlier_is_on_the_first_level(client, thread_id):
     (top,) = fill(thread_id, 1)
     below = fill(thread_id, 2, depth=2, parent_id=top)
     rest = client.get(f"/forum/threads/{thread_id}?after={below[0]}").json
     assert [(reply["id"], reply["parent_id"]) for reply in rest["replies"]] == [(below[1], top)]
 
 
-def test_the_response_to_an_edit_of_a_reply_is_truncated(siti: Client, thread_id: int) -> None:
+def test_the_response_to_an_edit_of_a_reply_is_truncated(siti, thread_id):
     reply_id = write_reply(siti, thread_id)["id"]
     fill(thread_id, 501, depth=2, parent_id=reply_id)
     changed = siti.put(f"/forum/replies/{reply_id}", {"content": "Lain."})
     assert (len(changed.json["replies"]), changed.json["replies_truncated"]) == (499, True)
 
 
-def test_a_thread_without_its_replies_needs_one_statement(
-    client: Client, thread_id: int, statements: Statements
-) -> None:
+def test_a_thread_without_its_replies_needs_one_statement(client, thread_id, statements):
     fill(thread_id, 20)
     with statements.at_most(1):
         response = client.get(f"/forum/threads/{thread_id}?replies=false")
@@ -101,5 +92,5 @@ def test_a_thread_without_its_replies_needs_one_statement(
 
 
 @pytest.mark.parametrize("query", ["", "?after=5", "?replies=false"])
-def test_an_unknown_thread_is_404(client: Client, query: str) -> None:
+def test_an_unknown_thread_is_404(client, query):
     assert_error(client.get(f"/forum/threads/999999{query}"), 404, "not_found")

@@ -1,7 +1,5 @@
 """Notices of moderation: pushes to administrators about cases, and the author's message about the state of a post."""
 
-from __future__ import annotations
-
 import pytest
 import sqlalchemy as sa
 
@@ -10,7 +8,7 @@ from app.forum.service.reads import HIDDEN
 from app.notifications.models import Delivery
 from tests.forum.people import report_by_three
 from tests.forum.posts import cases, moderate, read_thread, report, write_reply, write_thread
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_admin, make_user
 from tests.helpers.language import assert_readable
 from tests.notifications.deliveries import words_of
@@ -18,16 +16,14 @@ from tests.notifications.deliveries import words_of
 # --- pushes to administrators ---------------------------------------------------------------------------------------
 
 
-def pushes() -> list[tuple[int | None, str | None]]:
+def pushes():
     """Return the recipients and the titles of the pushes. A title is None if the push would not be sent any more."""
     kept = sa.select(Delivery).where(Delivery.kind == "moderation").order_by(Delivery.id)
     return [(row.user_id, words_of(row).get("title")) for row in db.session.scalars(kept)]
 
 
 @pytest.mark.parametrize("preferences", [{"moderation": True}, '{"moderation": true}', {"moderation": True, "x": []}])
-def test_a_new_case_notifies_only_administrators_who_opted_in(
-    client: Client, siti: Client, budi: Client, preferences: object
-) -> None:
+def test_a_new_case_notifies_only_administrators_who_opted_in(client, siti, budi, preferences):
     wants = make_admin(preferences=preferences)
     make_admin()
     make_admin(preferences={"moderation": False})
@@ -40,7 +36,7 @@ def test_a_new_case_notifies_only_administrators_who_opted_in(
     assert pushes() == [(wants.id, None)]
 
 
-def test_a_case_that_becomes_urgent_is_notified_once_more(client: Client, siti: Client, budi: Client) -> None:
+def test_a_case_that_becomes_urgent_is_notified_once_more(client, siti, budi):
     wants = make_admin(preferences={"moderation": True})
     thread_id = write_thread(siti)["id"]
     for reason in ("spam", "self_harm", "self_harm"):
@@ -62,7 +58,7 @@ SHOW = "Moderator sudah memeriksa {} Anda di forum. Sekarang semua orang dapat m
 BY_REPORTS = HIDE.format("tulisan", "Beberapa orang melaporkan tulisan ini.", "tulisan")
 
 
-def told() -> list[str]:
+def told():
     """Return the texts of unsent messages, and mark them as sent. Assert that the pushes have the same texts."""
     db.session.expire_all()
     waiting = sa.select(Delivery).filter_by(kind="post_moderated", state="pending").order_by(Delivery.id)
@@ -77,7 +73,7 @@ def told() -> list[str]:
 
 
 @pytest.mark.parametrize("noun", ["tulisan", "balasan"])
-def test_the_author_is_told_when_a_moderator_hides_and_shows_a_post(siti: Client, admin: Client, noun: str) -> None:
+def test_the_author_is_told_when_a_moderator_hides_and_shows_a_post(siti, admin, noun):
     post_id = write_thread(siti)["id"]
     post = {"thread_id": post_id} if noun == "tulisan" else {"reply_id": write_reply(siti, post_id)["id"]}
     moderate(admin, "hide", "Iklan judi.com", **post)
@@ -90,9 +86,7 @@ def test_the_author_is_told_when_a_moderator_hides_and_shows_a_post(siti: Client
     assert told() == []
 
 
-def test_the_author_is_told_of_reports_and_of_the_decision_about_them(
-    client: Client, siti: Client, admin: Client
-) -> None:
+def test_the_author_is_told_of_reports_and_of_the_decision_about_them(client, siti, admin):
     thread_id = write_thread(siti)["id"]
     report_by_three(client, f"threads/{thread_id}")
     assert told() == [BY_REPORTS]
@@ -106,7 +100,7 @@ def test_the_author_is_told_of_reports_and_of_the_decision_about_them(
     assert told() == [HIDE.format("tulisan", "Iklan.", "tulisan")]
 
 
-def test_a_notice_tells_the_state_at_the_time_when_it_leaves(siti: Client, budi: Client, admin: Client) -> None:
+def test_a_notice_tells_the_state_at_the_time_when_it_leaves(siti, budi, admin):
     thread_id = write_thread(siti)["id"]
     for decision in ("hide", "keep", "hide", "keep"):
         moderate(admin, decision, "Diperiksa.", thread_id=thread_id)
@@ -116,7 +110,7 @@ def test_a_notice_tells_the_state_at_the_time_when_it_leaves(siti: Client, budi:
     assert told() == []
 
 
-def test_keeping_a_visible_post_and_a_deleted_author_cause_no_notice(siti: Client, budi: Client, admin: Client) -> None:
+def test_keeping_a_visible_post_and_a_deleted_author_cause_no_notice(siti, budi, admin):
     kept, orphan = write_thread(siti)["id"], write_thread(siti)["id"]
     report(budi, f"threads/{kept}")
     moderate(admin, "keep", thread_id=kept)
@@ -127,7 +121,7 @@ def test_keeping_a_visible_post_and_a_deleted_author_cause_no_notice(siti: Clien
     assert told() == []
 
 
-def test_the_notice_reveals_no_reporter_and_no_pseudonymous_author(client: Client, siti: Client, admin: Client) -> None:
+def test_the_notice_reveals_no_reporter_and_no_pseudonymous_author(client, siti, admin):
     thread_id = write_thread(siti, title="Rahasia saya", use_pseudonym=True)["id"]
     report_by_three(client, f"threads/{thread_id}", "hate")
     (text,) = told()
@@ -137,6 +131,6 @@ def test_the_notice_reveals_no_reporter_and_no_pseudonymous_author(client: Clien
     assert "Orang Nomor" not in str(cases(admin))
 
 
-def test_the_username_moderasi_is_refused(client: Client) -> None:
+def test_the_username_moderasi_is_refused(client):
     sent = {"username": "moderasi", "password": "rahasia-yang-panjang", "nama_ktp": "M", "nomor_hp": "081234500000"}
     assert_error(client.post("/register", sent), 400, "validation_error", "username")

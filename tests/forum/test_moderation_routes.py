@@ -1,9 +1,5 @@
 """The routes of moderators, in the order of `moderation_routes.py`."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 import sqlalchemy as sa
 
@@ -12,9 +8,8 @@ from app.forum.service.reads import HIDDEN
 from app.identity.models import AuditEntry
 from tests.forum.people import report_by_three
 from tests.forum.posts import cases, moderate, read_thread, report, write_reply, write_thread
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.for_admins import ForAdmins
-from tests.helpers.statements import Statements
 
 #: All fields of a case.
 CASE = {
@@ -26,9 +21,7 @@ CASE = {
 class TestListCases(ForAdmins):
     """GET /admins/moderasi"""
 
-    def test_a_case_has_the_post_and_its_reports_but_not_the_reporters(
-        self, client: Client, siti: Client, budi: Client, admin: Client
-    ) -> None:
+    def test_a_case_has_the_post_and_its_reports_but_not_the_reporters(self, client, siti, budi, admin):
         thread_id = write_thread(siti, use_pseudonym=True)["id"]
         report(budi, f"threads/{thread_id}", note="Iklan.")
         (case,) = cases(admin)
@@ -43,9 +36,7 @@ class TestListCases(ForAdmins):
         assert "Siti" not in text
         assert "Budi" not in text
 
-    def test_urgent_cases_are_first_and_the_list_is_filtered_and_paged(
-        self, siti: Client, budi: Client, admin: Client, statements: Statements
-    ) -> None:
+    def test_urgent_cases_are_first_and_the_list_is_filtered_and_paged(self, siti, budi, admin, statements):
         ids = [write_thread(siti, title=f"Judul {number}")["id"] for number in range(4)]
         for thread_id, reason in zip(ids, ("spam", "self_harm", "hate", "other"), strict=True):
             report(budi, f"threads/{thread_id}", reason)
@@ -59,9 +50,7 @@ class TestListCases(ForAdmins):
         with statements.at_most(4):  # statements for the session, the cases with their total, and the reports
             cases(admin)
 
-    def test_open_appeals_are_listed_and_each_state_has_its_total(
-        self, client: Client, siti: Client, admin: Client
-    ) -> None:
+    def test_open_appeals_are_listed_and_each_state_has_its_total(self, client, siti, admin):
         by_reports, by_moderator, decided, gone = (write_thread(siti)["id"] for _ in range(4))
         report_by_three(client, f"threads/{by_reports}")
         for thread_id in (by_moderator, decided, gone):
@@ -81,9 +70,7 @@ class TestListCases(ForAdmins):
             by_reports: ("reports", "Mengapa?"), by_moderator: ("moderator", "Mengapa?"), decided: ("moderator", None),
         }  # fmt: skip
 
-    def test_a_case_of_a_reply_has_the_title_of_the_thread_and_the_text_of_the_reply(
-        self, siti: Client, budi: Client, admin: Client
-    ) -> None:
+    def test_a_case_of_a_reply_has_the_title_of_the_thread_and_the_text_of_the_reply(self, siti, budi, admin):
         thread_id = write_thread(siti)["id"]
         reply_id = write_reply(budi, thread_id, content="x" * 3000)["id"]
         report(siti, f"replies/{reply_id}")
@@ -91,7 +78,7 @@ class TestListCases(ForAdmins):
         assert (case["thread_id"], case["reply_id"], case["title"]) == (thread_id, reply_id, "Menu harian")
         assert (case["content"], case["author_name"]) == ("x" * 2000, "Budi Hartono")
 
-    def test_a_wrong_query_is_bad_input(self, admin: Client) -> None:
+    def test_a_wrong_query_is_bad_input(self, admin):
         for query, field in (("banding=mungkin", "banding"), ("state=lama", "state"), ("page=0", "page")):
             assert_error(admin.get(f"/admins/moderasi?{query}"), 400, "validation_error", field)
 
@@ -99,9 +86,7 @@ class TestListCases(ForAdmins):
 class TestUpdateCase(ForAdmins):
     """PUT /admins/moderasi/<case_id>"""
 
-    def test_a_decision_can_be_changed_until_the_post_is_deleted(
-        self, client: Client, siti: Client, budi: Client, admin: Client
-    ) -> None:
+    def test_a_decision_can_be_changed_until_the_post_is_deleted(self, client, siti, budi, admin):
         thread_id = write_thread(siti)["id"]
         report(budi, f"threads/{thread_id}")
         path = f"/admins/moderasi/{cases(admin)[0]['id']}"
@@ -115,9 +100,7 @@ class TestUpdateCase(ForAdmins):
         assert_error(admin.put(path, {"decision": "keep", "reason": "Maaf."}), 404, "not_found")
 
     @pytest.mark.parametrize("use_pseudonym", [True, False])
-    def test_the_audit_log_has_the_decision_without_the_author(
-        self, siti: Client, admin: Client, use_pseudonym: bool
-    ) -> None:
+    def test_the_audit_log_has_the_decision_without_the_author(self, siti, admin, use_pseudonym):
         thread_id = write_thread(siti, use_pseudonym=use_pseudonym)["id"]
         case = moderate(admin, "hide", thread_id=thread_id)
         (entry,) = db.session.scalars(sa.select(AuditEntry))
@@ -132,10 +115,10 @@ class TestUpdateCase(ForAdmins):
             ({"decision": "hide", "reason": "x" * 501}, "reason"),
         ],
     )  # fmt: skip
-    def test_a_bad_decision_is_400(self, admin: Client, body: dict[str, Any], field: str) -> None:
+    def test_a_bad_decision_is_400(self, admin, body, field):
         assert_error(admin.put("/admins/moderasi/1", body), 400, "validation_error", field)
 
-    def test_a_case_goes_with_its_post_also_with_a_stub(self, siti: Client, budi: Client, admin: Client) -> None:
+    def test_a_case_goes_with_its_post_also_with_a_stub(self, siti, budi, admin):
         thread_id = write_thread(siti)["id"]
         reply_id = write_reply(budi, thread_id)["id"]
         write_reply(siti, thread_id, parent_id=reply_id)

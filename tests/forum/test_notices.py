@@ -1,7 +1,5 @@
 """Broadcasts about new threads."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest
@@ -13,11 +11,10 @@ from app.forum.models import ForumCategory
 from app.identity.models import User
 from app.notifications.models import Broadcast
 from tests.forum.posts import category_id, write_thread
-from tests.helpers.client import Client
 from tests.notifications.deliveries import announced
 
 
-def test_a_new_thread_is_broadcast_with_the_preference_tag_of_its_category(siti: Client) -> None:
+def test_a_new_thread_is_broadcast_with_the_preference_tag_of_its_category(siti):
     before = local_time.now()
     db.session.execute(sa.update(User).values(created_at=sa.func.now()))  # the thread of a new account, too
     thread = write_thread(siti, title="Menu", use_pseudonym=True)
@@ -28,12 +25,12 @@ def test_a_new_thread_is_broadcast_with_the_preference_tag_of_its_category(siti:
     assert timedelta(seconds=29) < broadcast.starts_at - before < timedelta(seconds=302)
 
 
-def test_a_broadcast_of_the_general_category_has_no_preference_tag(siti: Client) -> None:
+def test_a_broadcast_of_the_general_category_has_no_preference_tag(siti):
     write_thread(siti, category_id=category_id("Umum"))
     assert db.session.scalars(sa.select(Broadcast.preference_tag)).all() == [None]
 
 
-def test_an_announcement_has_the_current_title_and_category_of_the_thread(siti: Client) -> None:
+def test_an_announcement_has_the_current_title_and_category_of_the_thread(siti):
     path = f"/forum/threads/{write_thread(siti, title='Siti dari Bandung bertanya')['id']}"
     for change in ({"title": "Menu"}, {"category_id": category_id("Islam")}, {"content": "Lain"}):
         assert siti.put(path, change).status_code == 200
@@ -52,7 +49,7 @@ def test_an_announcement_has_the_current_title_and_category_of_the_thread(siti: 
         ("m" * 90, f"Utas baru di forum Medis: “{'m' * 79}…”"),
     ],
 )
-def test_an_announcement_has_broken_links_and_no_phone_numbers(siti: Client, title: str, text: str) -> None:
+def test_an_announcement_has_broken_links_and_no_phone_numbers(siti, title, text):
     path = f"/forum/threads/{write_thread(siti, title=title)['id']}"
     assert announced(db.session.scalars(sa.select(Broadcast)).one()) == text
     siti.put(path, {"title": "Menu"})
@@ -61,14 +58,14 @@ def test_an_announcement_has_broken_links_and_no_phone_numbers(siti: Client, tit
     assert announced(db.session.scalars(sa.select(Broadcast)).one()) == text
 
 
-def test_a_link_in_the_category_name_is_broken_in_an_announcement(siti: Client) -> None:
+def test_a_link_in_the_category_name_is_broken_in_an_announcement(siti):
     category = db.session.get_one(ForumCategory, category_id("Umum"))
     category.name = "Umum klaim.help"
     write_thread(siti, title="Menu", category_id=category.id)
     assert announced(db.session.scalars(sa.select(Broadcast)).one()) == "Utas baru di forum Umum klaim. help: “Menu”"
 
 
-def test_a_refused_or_deleted_thread_has_no_broadcast(siti: Client) -> None:
+def test_a_refused_or_deleted_thread_has_no_broadcast(siti):
     assert siti.post("/forum/threads", {"category_id": 999_999, "title": "Menu", "content": "x"}).status_code == 400
     siti.delete(f"/forum/threads/{write_thread(siti)['id']}")
     assert db.session.scalars(sa.select(Broadcast)).all() == []

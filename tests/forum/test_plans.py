@@ -1,12 +1,9 @@
 """Plans of the statements, with enough rows that a table scan would be visible."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.forum.service import marks
@@ -38,7 +35,7 @@ FILL = (
 
 
 @pytest.fixture
-def me(committed: Flask) -> int:
+def me(committed):
     with unit_of_work():
         user_id = make_user().id
     with db.engine.begin() as connection:
@@ -49,7 +46,7 @@ def me(committed: Flask) -> int:
     return user_id
 
 
-def test_no_reading_statement_scans_a_large_table(me: int) -> None:
+def test_no_reading_statement_scans_a_large_table(me):
     values = {"category_id": 3, "size": 20, "offset": 0, "id": 5, "after": 0, "pattern": "langka"}
     lists = [
         _list(threads=threads, by_category=by_category and threads, saved=saved, mine=mine, search=search)[0]
@@ -62,14 +59,14 @@ def test_no_reading_statement_scans_a_large_table(me: int) -> None:
         assert not scanned, plan
 
 
-def test_a_search_for_a_rare_word_uses_the_index(me: int) -> None:
+def test_a_search_for_a_rare_word_uses_the_index(me):
     statement, _ = _list(threads=True, by_category=False, saved=False, mine=False, search=True)
     values = {"size": 20, "offset": 0, "caller_id": me}
     assert "ix_posts_searched" in plan_of(statement, **values, pattern="langka")
     assert "Seq Scan on posts" not in plan_of(statement, **values, pattern="umum")
 
 
-def test_a_like_on_a_full_database_page_updates_no_index(me: int) -> None:
+def test_a_like_on_a_full_database_page_updates_no_index(me):
     with unit_of_work():
         ids = db.session.scalars(sa.text("SELECT id FROM posts WHERE id % 200 = 0 AND root_id IS NULL")).all()
         for post_id in ids:

@@ -1,21 +1,17 @@
 """Pseudonyms: no response, message, media name, log or document reveals the author."""
 
-from __future__ import annotations
-
 import logging
 from io import BytesIO
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
 from app.identity.models import User
 from app.notifications.models import Delivery
 from tests.core.media.samples import with_metadata
 from tests.forum.posts import category_id, read_thread, write_reply, write_thread
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_admin, make_superadmin, make_user
 from tests.notifications.deliveries import words_of
 
@@ -24,30 +20,28 @@ MARKER = "Qwertyana"
 
 
 @pytest.fixture
-def marked(client: Client) -> User:
+def marked(client):
     return make_user(
         username=f"{MARKER}.user", nama_ktp=f"{MARKER} Binti Rahasia", nama_samaran="Melati",
         email=f"{MARKER}@example.com", nomor_hp="081299990000", image="0" * 32 + ".webp",
     )  # fmt: skip
 
 
-def picture(name: str = f"{MARKER}.jpg") -> tuple[BytesIO, str]:
+def picture(name=f"{MARKER}.jpg"):
     return BytesIO(with_metadata("JPEG")), name
 
 
-def hidden(text: str, user: User) -> bool:
+def hidden(text, user):
     """Return whether `text` contains none of the values that identify `user`."""
     return not any(sign in text for sign in (MARKER, "299990000", "0" * 32, f'"author":{{"id":{user.id},'))
 
 
-def rename(user: User, pseudonym: str | None) -> None:
+def rename(user, pseudonym):
     db.session.execute(sa.update(User).where(User.id == user.id).values(nama_samaran=pseudonym))
     db.session.commit()
 
 
-def test_no_response_message_or_log_reveals_a_pseudonymous_author(
-    app: Flask, client: Client, marked: User, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_no_response_message_or_log_reveals_a_pseudonymous_author(app, client, marked, caplog):
     caplog.set_level(logging.DEBUG)
     writer, other = client.as_(marked), client.as_(make_user())
     readers = [
@@ -57,9 +51,9 @@ def test_no_response_message_or_log_reveals_a_pseudonymous_author(
         client.as_(make_admin()),
         client.as_(make_superadmin()),
     ]
-    responses: list[str] = []
+    responses = []
 
-    def call(who: Client, method: str, path: str, **options: Any) -> Any:
+    def call(who, method, path, **options):
         response = who.open(method, path, **options)
         assert response.status_code < 500
         responses.append(response.data.decode("latin-1") + str(response.headers))
@@ -107,7 +101,7 @@ def test_no_response_message_or_log_reveals_a_pseudonymous_author(
     assert not [line for line in records if MARKER in line]
 
 
-def test_an_author_sees_own_posts_as_owner_with_the_pseudonym(client: Client, marked: User) -> None:
+def test_an_author_sees_own_posts_as_owner_with_the_pseudonym(client, marked):
     writer = client.as_(marked)
     thread = write_thread(writer, use_pseudonym=True)
     reply = write_reply(writer, thread["id"], use_pseudonym=True)
@@ -117,7 +111,7 @@ def test_an_author_sees_own_posts_as_owner_with_the_pseudonym(client: Client, ma
     assert [row["id"] for row in writer.get("/forum/threads?mine=1").json] == [thread["id"]]
 
 
-def test_editing_keeps_the_pseudonym(client: Client, marked: User) -> None:
+def test_editing_keeps_the_pseudonym(client, marked):
     writer = client.as_(marked)
     thread = write_thread(writer, use_pseudonym=True)
     reply = write_reply(writer, thread["id"], use_pseudonym=True)
@@ -128,7 +122,7 @@ def test_editing_keeps_the_pseudonym(client: Client, marked: User) -> None:
         assert (record["content"], record["author"]["name"], record["use_pseudonym"]) == ("baru", "Melati", True)
 
 
-def test_a_switch_to_a_pseudonym_hides_the_name_in_posts_and_pending_notices(client: Client, marked: User) -> None:
+def test_a_switch_to_a_pseudonym_hides_the_name_in_posts_and_pending_notices(client, marked):
     writer, other = client.as_(marked), client.as_(make_user())
     mine = write_thread(writer)
     theirs = write_thread(other)
@@ -146,15 +140,13 @@ def test_a_switch_to_a_pseudonym_hides_the_name_in_posts_and_pending_notices(cli
 
 
 @pytest.mark.parametrize(("changed", "shown"), [("Kenanga", "Kenanga"), (None, "Anonim")])
-def test_existing_threads_show_a_changed_pseudonym(
-    client: Client, marked: User, changed: str | None, shown: str
-) -> None:
+def test_existing_threads_show_a_changed_pseudonym(client, marked, changed, shown):
     thread = write_thread(client.as_(marked), use_pseudonym=True)
     rename(marked, changed)
     assert read_thread(client, thread["id"])["author"] == {"id": None, "name": shown, "image": None}
 
 
-def test_use_pseudonym_needs_a_pseudonym_in_the_profile(client: Client) -> None:
+def test_use_pseudonym_needs_a_pseudonym_in_the_profile(client):
     writer = client.as_(make_user(nama_samaran=None))
     sent = {"category_id": category_id(), "title": "T", "content": "C", "use_pseudonym": True}
     assert_error(writer.post("/forum/threads", sent), 400, "validation_error", "use_pseudonym")
@@ -165,7 +157,7 @@ def test_use_pseudonym_needs_a_pseudonym_in_the_profile(client: Client) -> None:
     assert read_thread(client, thread["id"])["author"]["id"] is not None
 
 
-def test_a_thread_without_a_pseudonym_shows_name_and_picture_of_the_author(client: Client, marked: User) -> None:
+def test_a_thread_without_a_pseudonym_shows_name_and_picture_of_the_author(client, marked):
     thread = write_thread(client.as_(marked))
     address = "/media/" + "0" * 32 + ".webp"
     assert thread["author"] == {"id": marked.id, "name": f"{MARKER} Binti Rahasia", "image": address}

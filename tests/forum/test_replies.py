@@ -1,26 +1,20 @@
 """Replies: the tree, its depth, and deletions."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.forum.models import MAX_DEPTH, Post
 from tests.forum.posts import read_thread, write_reply, write_thread
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 
 
 @pytest.fixture
-def thread_id(siti: Client) -> int:
+def thread_id(siti):
     return int(write_thread(siti)["id"])
 
 
-def test_replies_nest_below_their_parents_oldest_first(
-    client: Client, siti: Client, budi: Client, thread_id: int
-) -> None:
+def test_replies_nest_below_their_parents_oldest_first(client, siti, budi, thread_id):
     first = write_reply(budi, thread_id)
     second = write_reply(siti, thread_id)
     below = [write_reply(siti, thread_id, parent_id=first["id"])["id"] for _ in range(2)]
@@ -30,9 +24,7 @@ def test_replies_nest_below_their_parents_oldest_first(
     assert thread["replies_count"] == 4
 
 
-def test_nested_replies_show_likes_saves_and_ownership_of_the_caller(
-    siti: Client, budi: Client, thread_id: int
-) -> None:
+def test_nested_replies_show_likes_saves_and_ownership_of_the_caller(siti, budi, thread_id):
     top = write_reply(siti, thread_id)
     nested = write_reply(budi, thread_id, parent_id=top["id"])
     for action in ("like", "save"):
@@ -44,13 +36,11 @@ def test_nested_replies_show_likes_saves_and_ownership_of_the_caller(
     assert (deep["likes_count"], deep["saves_count"]) == (1, 1)
 
 
-def test_replies_beyond_the_maximum_depth_are_placed_on_the_last_level(
-    client: Client, siti: Client, thread_id: int
-) -> None:
-    parent: int | None = None
+def test_replies_beyond_the_maximum_depth_are_placed_on_the_last_level(client, siti, thread_id):
+    parent = None
     for _ in range(MAX_DEPTH + 5):
         parent = write_reply(siti, thread_id, parent_id=parent)["id"]
-    level: list[Any] = read_thread(client, thread_id)["replies"]
+    level = read_thread(client, thread_id)["replies"]
     for _ in range(MAX_DEPTH - 1):
         assert len(level) == 1
         level = level[0]["replies"]
@@ -58,7 +48,7 @@ def test_replies_beyond_the_maximum_depth_are_placed_on_the_last_level(
     assert all(reply["replies"] == [] for reply in level)
 
 
-def test_deleted_reply_with_replies_stays_as_a_stub(client: Client, siti: Client, budi: Client, thread_id: int) -> None:
+def test_deleted_reply_with_replies_stays_as_a_stub(client, siti, budi, thread_id):
     top = write_reply(budi, thread_id)
     below = write_reply(siti, thread_id, parent_id=top["id"])
     siti.post(f"/forum/replies/{top['id']}/like")
@@ -82,7 +72,7 @@ def test_deleted_reply_with_replies_stays_as_a_stub(client: Client, siti: Client
     assert read_thread(client, thread_id)["replies_count"] == 1
 
 
-def test_stubs_are_deleted_with_the_last_reply_below_them(client: Client, siti: Client, thread_id: int) -> None:
+def test_stubs_are_deleted_with_the_last_reply_below_them(client, siti, thread_id):
     top = write_reply(siti, thread_id)
     middle = write_reply(siti, thread_id, parent_id=top["id"])
     leaf = write_reply(siti, thread_id, parent_id=middle["id"])

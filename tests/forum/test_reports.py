@@ -1,20 +1,16 @@
 """Reports: who may report which posts, and when reports hide a post."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.forum.service.reads import HIDDEN, REPORTED
 from app.identity.models import User
 from tests.forum.posts import cases, moderate, read_thread, write_reply, write_thread
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
 
 
-def reporter(client: Client, *, days: int = 8) -> Client:
+def reporter(client, *, days=8):
     """Return a client that is logged in as a new person, with an account of this age in days."""
     user = make_user()
     changed = (
@@ -26,18 +22,16 @@ def reporter(client: Client, *, days: int = 8) -> Client:
     return client.as_(user)
 
 
-def report(who: Client, thread_id: int, reason: str = "spam", **data: Any) -> int:
+def report(who, thread_id, reason="spam", **data):
     response = who.post(f"/forum/threads/{thread_id}/lapor", {"reason": reason, **data})
     return response.status_code
 
 
-def is_hidden(reader: Client, thread_id: int) -> bool:
+def is_hidden(reader, thread_id):
     return bool(read_thread(reader, thread_id)["title"] == HIDDEN)
 
 
-def test_the_rate_limit_of_reports_is_20_for_each_person(
-    client: Client, siti: Client, budi: Client, limited: None
-) -> None:
+def test_the_rate_limit_of_reports_is_20_for_each_person(client, siti, budi, limited):
     thread_id = write_thread(siti)["id"]
     replies = [write_reply(siti, thread_id)["id"] for _ in range(3)]
     assert [report(budi, thread_id) for _ in range(18)] == [201] + [200] * 17
@@ -47,9 +41,7 @@ def test_the_rate_limit_of_reports_is_20_for_each_person(
     assert report(client.as_(make_user()), thread_id) == 201
 
 
-def test_three_reports_hide_a_post_until_a_moderator_keeps_the_post(
-    client: Client, siti: Client, admin: Client
-) -> None:
+def test_three_reports_hide_a_post_until_a_moderator_keeps_the_post(client, siti, admin):
     thread_id = write_thread(siti)["id"]
     reply_id = write_reply(siti, thread_id)["id"]
     people = [reporter(client) for _ in range(3)]
@@ -64,9 +56,7 @@ def test_three_reports_hide_a_post_until_a_moderator_keeps_the_post(
     assert not is_hidden(client, thread_id)
 
 
-def test_reports_do_not_hide_a_post_kept_by_a_moderator_until_an_edit(
-    client: Client, siti: Client, admin: Client
-) -> None:
+def test_reports_do_not_hide_a_post_kept_by_a_moderator_until_an_edit(client, siti, admin):
     thread_id = write_thread(siti)["id"]
     moderate(admin, "keep", thread_id=thread_id)
     for _ in range(4):
@@ -83,7 +73,7 @@ def test_reports_do_not_hide_a_post_kept_by_a_moderator_until_an_edit(
         assert is_hidden(client, thread_id) is (number == 3)
 
 
-def test_reports_of_accounts_younger_than_seven_days_do_not_hide_a_post(client: Client, siti: Client) -> None:
+def test_reports_of_accounts_younger_than_seven_days_do_not_hide_a_post(client, siti):
     thread_id = write_thread(siti)["id"]
     for days in (0, 1, 6, 8, 8):
         report(reporter(client, days=days), thread_id)
@@ -92,9 +82,7 @@ def test_reports_of_accounts_younger_than_seven_days_do_not_hide_a_post(client: 
     assert is_hidden(client, thread_id)
 
 
-def test_self_harm_reports_do_not_hide_a_post_and_make_its_case_urgent(
-    client: Client, siti: Client, admin: Client
-) -> None:
+def test_self_harm_reports_do_not_hide_a_post_and_make_its_case_urgent(client, siti, admin):
     thread_id = write_thread(siti)["id"]
     for _ in range(4):
         report(reporter(client), thread_id, "self_harm")

@@ -1,20 +1,16 @@
 """The routes of the forum, in the order of `routes.py`."""
 
-from __future__ import annotations
-
 from io import BytesIO
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 from limits import parse
 
 from app.core.database.session import db
 from app.forum.models import ForumCategory, Mark, Post, Report
 from tests.core.media.samples import HOSTILE, plain
 from tests.forum.posts import cases, category_id, moderate, read_thread, write_reply, write_thread
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.routes import TokenNeeded, assert_refused
 
 #: Request body with all required fields of all routes below.
@@ -24,22 +20,22 @@ REASONS = ("misinformation", "spam", "hate", "privacy", "self_harm", "other")
 
 
 @pytest.fixture
-def thread_id(siti: Client) -> int:
+def thread_id(siti):
     return int(write_thread(siti)["id"])
 
 
-def write_both(writer: Client, **data: Any) -> dict[str, int]:
+def write_both(writer, **data):
     """Create a thread with a reply. Return both ids by the names of the path parameters."""
     thread_id = write_thread(writer, **data)["id"]
     return {"thread_id": thread_id, "reply_id": write_reply(writer, thread_id, **data)["id"]}
 
 
-def path_of(test: object, ids: dict[str, int]) -> str:
+def path_of(test, ids):
     """Return the path in the docstring of a test class, with these ids in place of the path's parameters."""
     return str(test.__doc__).split()[1].replace("<", "{").replace(">", "}").format(**ids)
 
 
-def assert_missing(test: object, person: Client, body: Any = None) -> None:
+def assert_missing(test, person, body=None):
     """Assert that the route returns 404 for an unknown post. The docstring of the test class names the route."""
     path = path_of(test, {"thread_id": 999999, "reply_id": 999999})
     assert_error(person.open(str(test.__doc__).split()[0], path, body), 404, "not_found")
@@ -48,7 +44,7 @@ def assert_missing(test: object, person: Client, body: Any = None) -> None:
 class OfAPost:
     """Tests of a route that needs a token and an existing post."""
 
-    def test_a_missing_token_or_an_unknown_post_is_refused(self, client: Client, siti: Client) -> None:
+    def test_a_missing_token_or_an_unknown_post_is_refused(self, client, siti):
         assert_refused(self, client)
         assert_missing(self, siti, BODY)
 
@@ -56,9 +52,7 @@ class OfAPost:
 class OwnersOnly(OfAPost):
     """Tests of a route that only the author of a post may call."""
 
-    def test_a_stranger_and_an_admin_are_refused(
-        self, client: Client, siti: Client, budi: Client, admin: Client
-    ) -> None:
+    def test_a_stranger_and_an_admin_are_refused(self, client, siti, budi, admin):
         ids = write_both(siti)
         before = read_thread(client, ids["thread_id"])
         for other in (budi, admin):
@@ -72,11 +66,11 @@ class Toggles(OfAPost):
     flag: str
     count: str
 
-    def test_the_flag_is_toggled_and_counted(self, client: Client, siti: Client, budi: Client) -> None:
+    def test_the_flag_is_toggled_and_counted(self, client, siti, budi):
         ids = write_both(siti)
         path = path_of(self, ids)
 
-        def read(reader: Client) -> dict[str, Any]:
+        def read(reader):
             thread = read_thread(reader, ids["thread_id"])
             return dict(thread["replies"][0]) if "/replies/" in path else thread
 
@@ -93,7 +87,7 @@ class Toggles(OfAPost):
 class Reports(OfAPost):
     """Tests of a route that reports a post to moderators."""
 
-    def test_a_first_report_is_201_and_a_repeated_report_is_200(self, siti: Client, budi: Client) -> None:
+    def test_a_first_report_is_201_and_a_repeated_report_is_200(self, siti, budi):
         for reason in REASONS:
             path = path_of(self, write_both(siti))
             first = budi.post(path, {"reason": reason, "note": "Lihat."})
@@ -102,7 +96,7 @@ class Reports(OfAPost):
             assert (again.status_code, again.json) == (200, first.json)
         assert db.session.scalar(sa.select(sa.func.count(Report.id))) == len(REASONS)
 
-    def test_a_bad_report_is_400(self, siti: Client, budi: Client) -> None:
+    def test_a_bad_report_is_400(self, siti, budi):
         path = path_of(self, write_both(siti))
         for body, field in (
             ({}, "reason"), ({"reason": "bosan"}, "reason"), ({"reason": "spam", "note": "x" * 501}, "note"),
@@ -110,14 +104,14 @@ class Reports(OfAPost):
         ):  # fmt: skip
             assert_error(budi.post(path, body), 400, "validation_error", field)
 
-    def test_a_report_of_an_own_post_is_409(self, siti: Client) -> None:
+    def test_a_report_of_an_own_post_is_409(self, siti):
         assert_error(siti.post(path_of(self, write_both(siti)), BODY), 409, "own_post")
 
 
 class Appeals(OfAPost):
     """Tests of a route with which an author appeals against the hiding of a post."""
 
-    def test_an_author_appeals_against_a_hidden_post(self, siti: Client, budi: Client, admin: Client) -> None:
+    def test_an_author_appeals_against_a_hidden_post(self, siti, budi, admin):
         ids = write_both(siti)
         banding = path_of(self, ids)
         name = "reply_id" if "/replies/" in banding else "thread_id"
@@ -144,11 +138,11 @@ class Appeals(OfAPost):
 class Blocks(OfAPost):
     """Tests of a route that blocks the author of a post."""
 
-    def test_the_response_says_that_the_author_is_blocked(self, siti: Client, budi: Client) -> None:
+    def test_the_response_says_that_the_author_is_blocked(self, siti, budi):
         response = budi.post(path_of(self, write_both(siti)))
         assert (response.status_code, response.json) == (200, {"is_blocked": True})
 
-    def test_a_deleted_reply_and_a_block_of_an_own_post_are_refused(self, siti: Client, budi: Client) -> None:
+    def test_a_deleted_reply_and_a_block_of_an_own_post_are_refused(self, siti, budi):
         stub = write_both(budi)
         write_reply(siti, stub["thread_id"], parent_id=stub["reply_id"])
         budi.delete(f"/forum/replies/{stub['reply_id']}")
@@ -168,14 +162,14 @@ class Blocks(OfAPost):
         (f"replies?q={'x' * 101}", "q"), ("blokir?page=0", "page"),
     ],
 )  # fmt: skip
-def test_a_bad_query_is_400(siti: Client, path: str, field: str) -> None:
+def test_a_bad_query_is_400(siti, path, field):
     assert_error(siti.get(f"/forum/{path}"), 400, "validation_error", field)
 
 
 class TestListCategories:
     """GET /forum/categories"""
 
-    def test_seeded_categories_have_their_preference_tags(self, client: Client) -> None:
+    def test_seeded_categories_have_their_preference_tags(self, client):
         tags = {row["name"]: row["preference_tag"] for row in client.get("/forum/categories").json}
         assert tags == {
             "Umum": None, "Medis": "medical", "Kesehatan Mental": "mental_health", "Islam": "islam",
@@ -187,7 +181,7 @@ class TestListCategories:
 class TestListThreads:
     """GET /forum/threads"""
 
-    def test_lists_newest_first_without_replies(self, client: Client, siti: Client, budi: Client) -> None:
+    def test_lists_newest_first_without_replies(self, client, siti, budi):
         written = [write_thread(siti) for _ in range(3)]
         write_reply(budi, written[0]["id"])
         rows = client.get("/forum/threads").json
@@ -198,27 +192,27 @@ class TestListThreads:
         assert rows[-1]["replies_count"] == 1
 
     @pytest.mark.parametrize("query", ["?saved=true", "?mine=true"])
-    def test_saved_and_mine_need_a_token(self, client: Client, query: str) -> None:
+    def test_saved_and_mine_need_a_token(self, client, query):
         assert_error(client.get(f"/forum/threads{query}"), 401, "unauthorized")
 
 
 class TestGetThread:
     """GET /forum/threads/<thread_id>"""
 
-    def test_a_thread_is_readable_without_a_token(self, client: Client, siti: Client) -> None:
+    def test_a_thread_is_readable_without_a_token(self, client, siti):
         written = write_thread(siti)
         read = read_thread(client, written["id"])
         assert read == {**written, "is_owner": False}
 
-    def test_a_wrong_token_is_refused_here_and_in_the_lists(self, client: Client, siti: Client) -> None:
+    def test_a_wrong_token_is_refused_here_and_in_the_lists(self, client, siti):
         thread = write_thread(siti)
         for path in ("/forum/categories", "/forum/threads", f"/forum/threads/{thread['id']}"):
             assert_error(client.with_token("x.y.z").get(path), 401, "invalid_token")
 
-    def test_an_unknown_thread_is_404(self, siti: Client) -> None:
+    def test_an_unknown_thread_is_404(self, siti):
         assert_missing(self, siti)
 
-    def test_a_thread_of_a_deleted_account_stays_without_a_name(self, client: Client, siti: Client) -> None:
+    def test_a_thread_of_a_deleted_account_stays_without_a_name(self, client, siti):
         thread = write_thread(siti)
         db.session.execute(sa.text("DELETE FROM users WHERE nama_ktp = 'Siti Aminah'"))
         assert read_thread(client, thread["id"])["author"] == {"id": None, "name": "Akun dihapus", "image": None}
@@ -227,7 +221,7 @@ class TestGetThread:
 class TestCreateThread:
     """POST /forum/threads"""
 
-    def test_returns_the_record(self, siti: Client) -> None:
+    def test_returns_the_record(self, siti):
         thread = write_thread(siti, title="  Menu  ", content="Nasi?\n\nAtau roti?")
         assert thread["author"] == {"id": thread["author"]["id"], "name": "Siti Aminah", "image": None}
         assert isinstance(thread["author"]["id"], int)
@@ -239,7 +233,7 @@ class TestCreateThread:
         }  # fmt: skip
         assert {name: thread[name] for name in expected} == expected
 
-    def test_takes_a_picture_as_multipart(self, client: Client, siti: Client) -> None:
+    def test_takes_a_picture_as_multipart(self, client, siti):
         form = {
             "category_id": str(category_id()), "title": "Foto", "content": "Lihat", "use_pseudonym": "true",
             "image": (BytesIO(plain("JPEG", (2000, 1000))), "IMG_Siti_Aminah.jpg"),
@@ -249,7 +243,7 @@ class TestCreateThread:
         assert thread["image"].startswith("/media/")
         assert client.get(thread["image"]).headers["Content-Type"] == "image/webp"
 
-    def test_hostile_picture_leaves_no_thread_behind(self, siti: Client) -> None:
+    def test_hostile_picture_leaves_no_thread_behind(self, siti):
         form = {
             "category_id": str(category_id()), "title": "Foto", "content": "Lihat",
             "image": (BytesIO(HOSTILE["SVG"]()), "foto.png"),
@@ -269,21 +263,21 @@ class TestCreateThread:
             ({"image": "https://example.com/a.png"}, "image"),
         ],
     )  # fmt: skip
-    def test_bad_thread_is_refused(self, siti: Client, change: dict[str, object], field: str) -> None:
+    def test_bad_thread_is_refused(self, siti, change, field):
         good = {"category_id": category_id(), "title": "Menu", "content": "Nasi?"}
         assert_error(siti.post("/forum/threads", {**good, **change}), 400, "validation_error", field)
         for name in good:
             rest = {key: value for key, value in good.items() if key != name}
             assert_error(siti.post("/forum/threads", rest), 400, "validation_error", name)
 
-    def test_needs_a_token(self, client: Client) -> None:
+    def test_needs_a_token(self, client):
         assert_refused(self, client)
 
 
 class TestUpdateThread(OwnersOnly):
     """PUT /forum/threads/<thread_id>"""
 
-    def test_only_the_editable_fields_that_are_sent_are_changed(self, siti: Client) -> None:
+    def test_only_the_editable_fields_that_are_sent_are_changed(self, siti):
         thread = write_thread(siti)
         response = siti.put(
             f"/forum/threads/{thread['id']}", {"title": "Menu baru", "id": 77, "user_id": 1, "likes_count": 9}
@@ -291,12 +285,12 @@ class TestUpdateThread(OwnersOnly):
         assert response.status_code == 200
         assert response.json == {**thread, "title": "Menu baru", "updated_at": response.json["updated_at"]}
 
-    def test_null_is_refused(self, siti: Client) -> None:
+    def test_null_is_refused(self, siti):
         thread = write_thread(siti)
         for name in ("title", "content", "category_id", "use_pseudonym"):
             assert_error(siti.put(f"/forum/threads/{thread['id']}", {name: None}), 400, "validation_error", name)
 
-    def test_a_move_to_another_category_updates_the_thread_counts(self, siti: Client) -> None:
+    def test_a_move_to_another_category_updates_the_thread_counts(self, siti):
         thread = write_thread(siti)
         moved = siti.put(f"/forum/threads/{thread['id']}", {"category_id": category_id("Umum")}).json
         assert moved["category"]["name"] == "Umum"
@@ -304,8 +298,8 @@ class TestUpdateThread(OwnersOnly):
         assert (counts["Medis"], counts["Umum"]) == (0, 1)
         assert_error(siti.put(f"/forum/threads/{thread['id']}", {"category_id": 999_999}), 400, field="category_id")
 
-    def test_picture_is_replaced_and_removed(self, client: Client, siti: Client) -> None:
-        def put(**form: object) -> str | None:
+    def test_picture_is_replaced_and_removed(self, client, siti):
+        def put(**form):
             response = siti.open("PUT", path, data=form, content_type="multipart/form-data")
             assert response.status_code == 200, response.json
             return response.json["image"]
@@ -324,9 +318,7 @@ class TestUpdateThread(OwnersOnly):
 class TestDeleteThread(OwnersOnly):
     """DELETE /forum/threads/<thread_id>"""
 
-    def test_a_thread_is_deleted_with_its_replies_pictures_and_marks(
-        self, client: Client, siti: Client, budi: Client
-    ) -> None:
+    def test_a_thread_is_deleted_with_its_replies_pictures_and_marks(self, client, siti, budi):
         thread = write_thread(siti)
         form = {"content": "Lihat", "image": (BytesIO(plain()), "a.jpg")}
         path = f"/forum/threads/{thread['id']}/reply"
@@ -346,7 +338,7 @@ class TestDeleteThread(OwnersOnly):
 class TestCreateReply(OfAPost):
     """POST /forum/threads/<thread_id>/reply"""
 
-    def test_returns_the_record(self, budi: Client, thread_id: int) -> None:
+    def test_returns_the_record(self, budi, thread_id):
         reply = write_reply(budi, thread_id)
         assert reply["author"]["name"] == "Budi Hartono"
         expected = {
@@ -356,7 +348,7 @@ class TestCreateReply(OfAPost):
         }  # fmt: skip
         assert {name: reply[name] for name in expected} == expected
 
-    def test_the_parent_must_be_an_undeleted_reply_of_the_same_thread(self, siti: Client, thread_id: int) -> None:
+    def test_the_parent_must_be_an_undeleted_reply_of_the_same_thread(self, siti, thread_id):
         elsewhere = write_reply(siti, write_thread(siti)["id"])["id"]
         deleted = write_reply(siti, thread_id)["id"]
         write_reply(siti, thread_id, parent_id=deleted)
@@ -374,19 +366,17 @@ class TestCreateReply(OfAPost):
             ({"content": "x", "use_pseudonym": 3}, "use_pseudonym"),
         ],
     )  # fmt: skip
-    def test_bad_reply_is_refused(self, siti: Client, thread_id: int, sent: dict[str, Any], field: str) -> None:
+    def test_bad_reply_is_refused(self, siti, thread_id, sent, field):
         assert_error(siti.post(f"/forum/threads/{thread_id}/reply", sent), 400, "validation_error", field)
 
-    def test_the_rate_limit_is_30_replies_a_minute_and_300_a_day(
-        self, app: Flask, siti: Client, budi: Client, thread_id: int, limited: None
-    ) -> None:
+    def test_the_rate_limit_is_30_replies_a_minute_and_300_a_day(self, app, siti, budi, thread_id, limited):
         path = f"/forum/threads/{thread_id}/reply"
         assert [siti.post(path, {"content": ""}).status_code for _ in range(31)] == [400] * 30 + [429]
         for _ in range(300):
             app.extensions["limits"].hit(parse("300 per day"), "limit", f"user:{budi.id}", "forum.create_reply")
         assert_error(budi.post(path, {"content": "x"}), 429, "too_many_requests")
 
-    def test_an_empty_parent_id_in_a_form_means_no_parent(self, siti: Client, thread_id: int) -> None:
+    def test_an_empty_parent_id_in_a_form_means_no_parent(self, siti, thread_id):
         form = {"content": "x", "parent_id": "", "use_pseudonym": "0"}
         response = siti.open("POST", f"/forum/threads/{thread_id}/reply", data=form, content_type="multipart/form-data")
         assert (response.status_code, response.json["parent_id"]) == (201, None)
@@ -407,10 +397,8 @@ class TestSaveThread(Toggles):
 class TestListReplies:
     """GET /forum/replies"""
 
-    def test_saved_replies_of_the_caller_are_listed_newest_first(
-        self, siti: Client, budi: Client, thread_id: int
-    ) -> None:
-        def ids(reader: Client, query: str = "") -> list[int]:
+    def test_saved_replies_of_the_caller_are_listed_newest_first(self, siti, budi, thread_id):
+        def ids(reader, query=""):
             return [row["id"] for row in reader.get(f"/forum/replies{query}").json]
 
         first, second, _ = (write_reply(siti, thread_id)["id"] for _ in range(3))
@@ -422,16 +410,14 @@ class TestListReplies:
         budi.post(f"/forum/replies/{first}/save")
         assert ids(budi) == [second]
 
-    def test_needs_a_token(self, client: Client) -> None:
+    def test_needs_a_token(self, client):
         assert_refused(self, client)
 
 
 class TestUpdateReply(OwnersOnly):
     """PUT /forum/replies/<reply_id>"""
 
-    def test_the_author_changes_a_reply_and_gets_its_nested_replies(
-        self, siti: Client, budi: Client, thread_id: int
-    ) -> None:
+    def test_the_author_changes_a_reply_and_gets_its_nested_replies(self, siti, budi, thread_id):
         reply = write_reply(budi, thread_id)
         below = write_reply(siti, thread_id, parent_id=reply["id"])
         response = budi.put(f"/forum/replies/{reply['id']}", {"content": "Lebih baik", "parent_id": below["id"]})
@@ -444,7 +430,7 @@ class TestUpdateReply(OwnersOnly):
 class TestDeleteReply(OwnersOnly):
     """DELETE /forum/replies/<reply_id>"""
 
-    def test_the_author_deletes_a_reply(self, client: Client, budi: Client, thread_id: int) -> None:
+    def test_the_author_deletes_a_reply(self, client, budi, thread_id):
         reply = write_reply(budi, thread_id)
         assert budi.delete(f"/forum/replies/{reply['id']}").json == {"message": "Balasan dihapus."}
         assert read_thread(client, thread_id)["replies"] == []
@@ -465,9 +451,7 @@ class TestSaveReply(Toggles):
 class TestListBlocks(TokenNeeded):
     """GET /forum/blokir"""
 
-    def test_blocks_have_the_name_shown_at_the_time_newest_first_and_paged(
-        self, client: Client, siti: Client, budi: Client
-    ) -> None:
+    def test_blocks_have_the_name_shown_at_the_time_newest_first_and_paged(self, client, siti, budi):
         assert budi.get("/forum/blokir").json == []
         reply_id = write_reply(siti, write_thread(siti)["id"])["id"]
         thread_id = write_thread(siti, use_pseudonym=True)["id"]
@@ -486,9 +470,7 @@ class TestDeleteBlock(TokenNeeded):
     """DELETE /forum/blokir/<block_id>"""
 
     @pytest.mark.parametrize("is_gone", [True, False])
-    def test_an_own_block_is_deleted_even_if_its_post_is_deleted(
-        self, siti: Client, budi: Client, admin: Client, is_gone: bool
-    ) -> None:
+    def test_an_own_block_is_deleted_even_if_its_post_is_deleted(self, siti, budi, admin, is_gone):
         first, second = (write_thread(siti, use_pseudonym=True)["id"] for _ in range(2))
         budi.post(f"/forum/threads/{first}/blokir")
         if is_gone:
@@ -519,7 +501,7 @@ class TestBlockThreadAuthor(Blocks):
 class TestReportReply(Reports):
     """POST /forum/replies/<reply_id>/lapor"""
 
-    def test_a_deleted_reply_is_404(self, siti: Client, thread_id: int) -> None:
+    def test_a_deleted_reply_is_404(self, siti, thread_id):
         reply_id = write_reply(siti, thread_id)["id"]
         write_reply(siti, thread_id, parent_id=reply_id)
         assert siti.delete(f"/forum/replies/{reply_id}").status_code == 200

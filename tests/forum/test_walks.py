@@ -1,7 +1,5 @@
 """Two scenarios in the forum: a wrongly reported author, and a person in crisis."""
 
-from __future__ import annotations
-
 import pytest
 import sqlalchemy as sa
 
@@ -11,12 +9,12 @@ from app.forum.service.reads import HIDDEN
 from app.notifications.models import Delivery
 from tests.forum.people import report_by_three
 from tests.forum.posts import cases, read_thread, write_reply, write_thread
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
 from tests.notifications.deliveries import words_of
 
 
-def arrive(who: Client) -> list[str]:
+def arrive(who):
     """Mark a person's waiting moderation messages as sent. Return their texts."""
     waiting = sa.select(Delivery).filter_by(user_id=who.id, kind="post_moderated", state="pending", channel="messaging")
     texts = [words_of(row)["text"] for row in db.session.scalars(waiting)]
@@ -25,9 +23,7 @@ def arrive(who: Client) -> list[str]:
     return texts
 
 
-def test_a_wrongly_reported_post_is_kept_after_the_appeal(
-    client: Client, siti: Client, budi: Client, admin: Client
-) -> None:
+def test_a_wrongly_reported_post_is_kept_after_the_appeal(client, siti, budi, admin):
     """Siti posts under her pseudonym. Three people report her post."""
     thread_id = write_thread(siti, title="Insulin di kulkas?", content="Apakah rusak?", use_pseudonym=True)["id"]
     path = f"/forum/threads/{thread_id}"
@@ -72,9 +68,7 @@ PROVINCES = {
 
 
 @pytest.mark.parametrize("province", PROVINCES)
-def test_a_person_in_crisis_gets_the_help_numbers_of_their_province(
-    client: Client, budi: Client, admin: Client, province: str
-) -> None:
+def test_a_person_in_crisis_gets_the_help_numbers_of_their_province(client, budi, admin, province):
     numbers, nearest = PROVINCES[province]
     for phone, kind in numbers:
         number = {"province": province, "phone": phone, "kind": kind}

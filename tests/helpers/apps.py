@@ -1,10 +1,7 @@
 """Functions that create applications for tests, and functions that delete their data."""
 
-from __future__ import annotations
-
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 from flask_migrate import upgrade
 from psycopg2 import errors as pg
 
@@ -17,12 +14,12 @@ from config import Config
 from dev.stack.waiting import PATIENCE_S, wait_until
 
 
-def config_for_tests(**overrides: str) -> Config:
+def config_for_tests(**overrides):
     """Return a configuration for tests. `overrides` are additional environment variables."""
     return Config.from_env({"ENVIRONMENT": "testing", "RATE_LIMITS": "off", **overrides})
 
 
-def create_patient_app(config: Config) -> Flask:
+def create_patient_app(config):
     """Return an application with long timeouts for Redis and SQL statements.
 
     Tests then also pass on a busy machine.
@@ -35,14 +32,14 @@ def create_patient_app(config: Config) -> Flask:
         return create_app(config)
 
 
-def migrate(database_url: str) -> None:
+def migrate(database_url):
     app = create_patient_app(config_for_tests(DATABASE_URL=database_url))
     with app.app_context():
         upgrade()
         dispose(app)
 
 
-def dispose(app: Flask) -> None:
+def dispose(app):
     with app.app_context():
         db.engine.dispose()
     app.extensions["redis"].close()
@@ -53,7 +50,7 @@ def dispose(app: Flask) -> None:
 FEW_ROWS = 500
 
 
-def empty() -> None:
+def empty():
     """Reset the database to its state after migrations and seed data, including the sequences of ids."""
     from app.cli import seed_all
 
@@ -62,7 +59,7 @@ def empty() -> None:
     seed_all()
 
 
-def _empty_tables() -> bool:
+def _empty_tables():
     """Empty the tables. Return False after a deadlock with a process that still runs during the test."""
     names = [f'"{table.name}"' for table in reversed(db.metadata.sorted_tables)]
     sizes = ", ".join(f"(SELECT count(*) FROM (SELECT FROM {name} LIMIT {FEW_ROWS + 1}) AS few)" for name in names)
@@ -85,7 +82,7 @@ def _empty_tables() -> bool:
     return True
 
 
-def empty_rooms() -> None:
+def empty_rooms():
     """Delete all stored files."""
     for room in map(storage.area, storage.Area):
         for name, _ in list(room.names()):

@@ -1,15 +1,12 @@
 """Helper that runs `deploy/backup` like the timer does."""
 
-from __future__ import annotations
-
 import subprocess
-from pathlib import Path
 
-from config import ROOT, Config, environment
+from config import ROOT, environment
 from tests.helpers.postgres_programs import PATH
 
 
-def backup(folder: Path, database_url: str, media_root: Path) -> subprocess.CompletedProcess[str]:
+def backup(folder, database_url, media_root):
     env = {
         **environment(),
         "PATH": PATH,
@@ -19,7 +16,7 @@ def backup(folder: Path, database_url: str, media_root: Path) -> subprocess.Comp
     return subprocess.run([ROOT / "deploy" / "backup", folder], env=env, capture_output=True, text=True, check=False)
 
 
-def backup_of(config: Config, folder: Path) -> None:
+def backup_of(config, folder):
     """Back up the database and the pictures of an application."""
     done = backup(folder, config.database_url, config.media_root)
     assert done.returncode == 0, done.stderr

@@ -1,13 +1,5 @@
 """HTTP client for tests. It sends and reads JSON, and can use the session of a person."""
 
-from __future__ import annotations
-
-from typing import Any
-
-from flask import Flask
-from flask.testing import FlaskClient
-from werkzeug.test import TestResponse
-
 from app.core.database.session import db
 from app.identity import sessions
 from app.identity.models import RoleName, User
@@ -19,34 +11,34 @@ AT_THE_ROOT = ("/healthz", "/readyz", "/metrics", "/media", "/api", "/dev", "/co
 
 
 class Client:
-    def __init__(self, app: Flask, token: str | None = None, user_id: int | None = None) -> None:
+    def __init__(self, app, token=None, user_id=None):
         self.app = app
         self.token = token
         self._user_id = user_id
-        self._client: FlaskClient = app.test_client()
+        self._client = app.test_client()
 
-    def as_(self, user: User) -> Client:
+    def as_(self, user):
         """Log the person in and return a client with the new session."""
         return Client(self.app, sessions.begin(user).access_token, user.id)
 
-    def as_superadmin(self, user: User) -> Client:
+    def as_superadmin(self, user):
         """Log the super-admin in as `/superadmin/login` does, and return a client with the new session."""
         assert RoleName.SUPERADMIN in user.role_names
         return Client(self.app, sessions.begin_superadmin(user), user.id)
 
     @property
-    def id(self) -> int:
+    def id(self):
         assert self._user_id is not None
         return self._user_id
 
     @property
-    def user(self) -> User:
+    def user(self):
         return db.session.get_one(User, self.id)
 
-    def with_token(self, token: str) -> Client:
+    def with_token(self, token):
         return Client(self.app, token)
 
-    def open(self, method: str, path: str, json: Any = None, **options: Any) -> TestResponse:
+    def open(self, method, path, json=None, **options):
         headers = dict(options.pop("headers", {}))
         if self.token is not None:
             headers.setdefault("Authorization", f"Bearer {self.token}")
@@ -66,20 +58,20 @@ class Client:
         document.check(self.app, response)
         return response
 
-    def get(self, path: str, **options: Any) -> TestResponse:
+    def get(self, path, **options):
         return self.open("GET", path, **options)
 
-    def post(self, path: str, json: Any = None, **options: Any) -> TestResponse:
+    def post(self, path, json=None, **options):
         return self.open("POST", path, json, **options)
 
-    def put(self, path: str, json: Any = None, **options: Any) -> TestResponse:
+    def put(self, path, json=None, **options):
         return self.open("PUT", path, json, **options)
 
-    def delete(self, path: str, json: Any = None, **options: Any) -> TestResponse:
+    def delete(self, path, json=None, **options):
         return self.open("DELETE", path, json, **options)
 
 
-def assert_words(response: TestResponse) -> None:
+def assert_words(response):
     """Assert that all texts for people in the response are plain Indonesian, and that `errors` has the right shape."""
     body = response.json if response.data and response.mimetype == "application/json" else None
     if not isinstance(body, dict) or "sqlstate" in body:  # errors of the SQL console are in English
@@ -94,7 +86,7 @@ def assert_words(response: TestResponse) -> None:
                 assert_readable(sentence)
 
 
-def assert_error(response: TestResponse, status: int, code: str | None = None, field: str | None = None) -> None:
+def assert_error(response, status, code=None, field=None):
     """Assert that the response is an error with this status, and with this code and field if given."""
     assert response.status_code == status, response.get_data(as_text=True)
     assert response.mimetype == "application/json"

@@ -4,8 +4,6 @@ Tests that must stay valid when the ledger or the outbox is rewritten use only t
 changes only this module.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,18 +11,15 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import count
 from threading import Condition
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
 from app.core.lib import local_time
 from app.inbox import jobs as inbox
 from app.notifications import jobs as notifications
 from app.notifications.delivery import drain
-from app.notifications.models import Channel
 from app.notifications.senders import sender_status
 from app.pengingat import jobs as pengingat
 from app.providers import vapid
@@ -82,7 +77,7 @@ class Providers:
     sent: list[Sent] = field(default_factory=list)
     _references: Iterator[int] = field(default_factory=count)
 
-    def accept(self, sent: Sent) -> str:
+    def accept(self, sent):
         if self.mood == "down":
             raise ProviderError("test", "unreachable")
         self.sent.append(sent)
@@ -92,26 +87,26 @@ class Providers:
 
 
 class _Messenger:
-    def __init__(self, providers: Providers) -> None:
+    def __init__(self, providers):
         self._providers = providers
 
-    def send(self, phone: str, text: str, **_: object) -> str:
+    def send(self, phone, text, **_):
         link = f"{PUBLIC_URL}/k/"
         token = text.rpartition(link)[2] if link in text else None
         return self._providers.accept(Sent("messaging", phone, text, token))
 
-    def health(self) -> None:
+    def health(self):
         return None
 
-    def cancel(self, ref: str) -> bool:
+    def cancel(self, ref):
         return False
 
 
 class _PushService:
-    def __init__(self, providers: Providers) -> None:
+    def __init__(self, providers):
         self._providers = providers
 
-    def send(self, to: Any, payload: bytes, **_: object) -> str:
+    def send(self, to, payload, **_):
         shown = json.loads(payload)
         return self._providers.accept(
             Sent("push", to.endpoint, f"{shown['title']}\n{shown['body']}", shown.get("token"))
@@ -121,13 +116,13 @@ class _PushService:
 class Controlled:
     """The service, in the transaction of the fixture `app`."""
 
-    def __init__(self, app: Flask, connection: sa.Connection) -> None:
+    def __init__(self, app, connection):
         self.app, self._connection = app, connection
         self.providers = Providers()
         self.now = FIRST_MOMENT
-        self._statements_left: int | None = None
+        self._statements_left = None
 
-    def count(self, *_: object) -> None:
+    def count(self, *_):
         """Count a statement or a commit of the worker. Raise `WorkerKilled` if no more is allowed."""
         if self._statements_left is None:
             return
@@ -136,12 +131,12 @@ class Controlled:
             self._statements_left = None
             raise WorkerKilled
 
-    def set_time(self, now: datetime) -> None:
+    def set_time(self, now):
         self.now = now
         self._connection.execute(sa.text("UPDATE controlled.clock SET at = :now"), {"now": now})
 
     @contextmanager
-    def rewound(self) -> Iterator[None]:
+    def rewound(self):
         """Undo everything that the block does."""
         with self._connection.begin_nested() as savepoint:
             self.providers = Providers()
@@ -154,7 +149,7 @@ class Controlled:
             db.session.remove()
             savepoint.rollback()
 
-    def work(self, statements: int | None = None) -> bool:
+    def work(self, statements=None):
         """Do all work that is due, as scheduler and worker. Return whether the work was finished.
 
         With `statements`, the worker is killed after that number of SQL statements and commits.
@@ -173,12 +168,12 @@ class Controlled:
             db.session.remove()
         return True
 
-    def read_inbox(self) -> None:
+    def read_inbox(self):
         inbox.handle()
         db.session.remove()
 
 
-def _run_here(lanes_of: list[tuple[str, Channel]], _: float) -> None:
+def _run_here(lanes_of, _):
     """Send due deliveries in this thread, because all code of the test shares one connection."""
     lanes = [drain.Lane(*each, Condition(), threads=0) for each in lanes_of]
     while sum(lane.send_next() for lane in lanes):
@@ -186,7 +181,7 @@ def _run_here(lanes_of: list[tuple[str, Channel]], _: float) -> None:
 
 
 @pytest.fixture
-def controlled(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Controlled]:
+def controlled(app, monkeypatch):
     """Yield the service with a frozen clock, fake providers and a worker that the test runs."""
     connection = db.engine
     assert isinstance(connection, sa.Connection)

@@ -1,16 +1,12 @@
 """Comparison of responses with the OpenAPI document. The test client compares every response."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import Any
 
 import orjson
-from flask import Flask
 from jsonschema_rs import Draft202012Validator
 from werkzeug.exceptions import HTTPException
-from werkzeug.test import TestResponse
 
 from app.core.web.blueprint import PREFIX, api
 
@@ -18,10 +14,10 @@ from app.core.web.blueprint import PREFIX, api
 Node = dict[str, Any]
 
 #: Responses of an unknown address or method. The document has no operation for them.
-ELSEWHERE: Node = {"responses": {"default": "DEFAULT_ERROR"}}
+ELSEWHERE = {"responses": {"default": "DEFAULT_ERROR"}}
 
 
-def check(app: Flask, response: TestResponse) -> None:
+def check(app, response):
     """Fail if the document does not describe the status, type, body or headers of this response."""
     request = response.request
     if not request.path.startswith(PREFIX + "/") or request.method == "OPTIONS":
@@ -35,14 +31,14 @@ def check(app: Flask, response: TestResponse) -> None:
         raise AssertionError(f"{request.method} {request.path} -> {response.status_code}: {error}") from None
 
 
-def answer_fields(method: str, path: str) -> set[str]:
+def answer_fields(method, path):
     """Return the names of all fields in successful responses of a route. `path` is written as in the access table."""
     operation = _operations()[PREFIX + re.sub("<[^>]*>", "{}", path), method.lower()]
     answers = [_resolved(answer) for status, answer in operation["responses"].items() if str(status).startswith("2")]
     return _fields(answers, frozenset())
 
 
-def _fields(node: Any, seen: frozenset[str]) -> set[str]:
+def _fields(node, seen):
     if isinstance(node, list):
         return {name for part in node for name in _fields(part, seen)}
     if not isinstance(node, dict):
@@ -53,7 +49,7 @@ def _fields(node: Any, seen: frozenset[str]) -> set[str]:
     return {*(properties if isinstance(properties, dict) else ()), *_fields(list(node.values()), seen)}
 
 
-def _check(operation: Node, response: TestResponse) -> None:
+def _check(operation, response):
     status = str(response.status_code)
     described = operation["responses"].get("default" if status >= "400" else status)
     assert described is not None, f"a status that the document does not know: {response.text[:300]}"
@@ -62,7 +58,7 @@ def _check(operation: Node, response: TestResponse) -> None:
         _check_body(described.get("content"), response)
 
 
-def _check_body(content: Node | None, response: TestResponse) -> None:
+def _check_body(content, response):
     if content is None:
         assert not response.data, f"a body where the document knows none: {response.text[:300]}"
         return
@@ -72,7 +68,7 @@ def _check_body(content: Node | None, response: TestResponse) -> None:
         assert not faults, f"a body that is not as the document says: {faults}"
 
 
-def _faults(schema: bytes, body: object) -> str:
+def _faults(schema, body):
     validator = _validator(schema)
     if validator.is_valid(body):
         return ""
@@ -81,7 +77,7 @@ def _faults(schema: bytes, body: object) -> str:
     )
 
 
-def _operation(app: Flask, method: str, path: str) -> Node | None:
+def _operation(app, method, path):
     """Return the document's operation for a request.
 
     Return None for paths that the document does not describe, such as its own path.
@@ -97,7 +93,7 @@ def _operation(app: Flask, method: str, path: str) -> Node | None:
 
 
 @cache
-def _operations() -> dict[tuple[str, str], Node]:
+def _operations():
     return {
         (re.sub(r"\{\w+\}", "{}", path), method): operation
         for path, item in _document()["paths"].items()
@@ -106,23 +102,21 @@ def _operations() -> dict[tuple[str, str], Node]:
 
 
 @cache
-def _validator(schema: bytes) -> Draft202012Validator:
+def _validator(schema):
     asked = {**orjson.loads(schema), "components": _document()["components"]}
     return Draft202012Validator(asked, validate_formats=True)
 
 
 @cache
-def _document() -> Node:
-    document: Node = api.spec.to_dict()
-    return document
+def _document():
+    return api.spec.to_dict()
 
 
-def _resolved(node: Node | str) -> Node:
+def _resolved(node):
     """Return the definition of a response or a header, after following its reference."""
     if isinstance(node, str):
         node = {"$ref": f"#/components/responses/{node}"}
     if "$ref" not in node:
         return node
     _, _, kind, name = node["$ref"].split("/")
-    resolved: Node = _document()["components"][kind][name]
-    return resolved
+    return _document()["components"][kind][name]

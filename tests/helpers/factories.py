@@ -1,11 +1,8 @@
 """Functions that create people and records for tests. People are created with `users.create`, as in production."""
 
-from __future__ import annotations
-
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from functools import cache
 from itertools import count
-from typing import Any
 from unittest import mock
 from uuid import uuid4
 
@@ -14,7 +11,7 @@ import sqlalchemy as sa
 from app.articles.models import Article
 from app.core.database.session import db, unit_of_work
 from app.identity import passwords, sessions, users
-from app.identity.models import LoginSession, RoleName, SessionKind, User
+from app.identity.models import LoginSession, RoleName, SessionKind
 from app.identity.sessions import Caller
 from app.videos.models import Video
 
@@ -26,7 +23,7 @@ _numbers = count(1)
 _hash = cache(passwords.hash_password)
 
 
-def make_user(*roles: str, image: str | None = None, **data: Any) -> User:
+def make_user(*roles, image=None, **data):
     """Create a person with these roles. The default role is pasien. `image` is the name of a stored picture."""
     n = next(_numbers)
     values = {
@@ -45,12 +42,12 @@ def make_user(*roles: str, image: str | None = None, **data: Any) -> User:
     return user
 
 
-def in_a_transaction() -> AbstractContextManager[None]:
+def in_a_transaction():
     """Open a unit of work, unless the test already is in a transaction."""
     return nullcontext() if db.session.get_bind() is db.engine else unit_of_work()
 
 
-def signed_in(user_id: int) -> Caller:
+def signed_in(user_id):
     """Store and commit a session for the user. Return the `Caller`, which tests pass to a service."""
     with unit_of_work():
         user = users.get(user_id)
@@ -60,20 +57,20 @@ def signed_in(user_id: int) -> Caller:
         return Caller(user_id, frozenset(user.role_names), session.id, SessionKind.USER)
 
 
-def as_caller(user: User) -> Caller:
+def as_caller(user):
     """Return a `Caller` for this user without storing a session. Tests pass the `Caller` to a service."""
     return Caller(user.id, frozenset(user.role_names), uuid4(), SessionKind.USER)
 
 
-def make_admin(**data: Any) -> User:
+def make_admin(**data):
     return make_user(RoleName.ADMIN, **data)
 
 
-def make_superadmin(**data: Any) -> User:
+def make_superadmin(**data):
     return make_user(RoleName.SUPERADMIN, **data)
 
 
-def make_article(**data: Any) -> Article:
+def make_article(**data):
     n = next(_numbers)
     values = {"title": f"Artikel {n}", "url": f"https://contoh.id/artikel-{n}", "content": "<p>Isi.</p>"}
     article = Article(**{**values, **data})
@@ -82,7 +79,7 @@ def make_article(**data: Any) -> Article:
     return article
 
 
-def make_video(**data: Any) -> Video:
+def make_video(**data):
     n = next(_numbers)
     values = {"video_id": f"simpan{n:05d}", "title": f"Video {n}", "channel_title": "Kanal Kesehatan"}
     video = Video(**{**values, **data})

@@ -1,13 +1,10 @@
 """Base class for tests of routes that only administrators may call."""
 
-from __future__ import annotations
-
-from tests.helpers.client import Client
 from tests.helpers.routes import assert_refused
 
 
 class ForAdmins:
     """Base class for tests of a route that only administrators may call."""
 
-    def test_is_for_admins(self, client: Client, siti: Client, budi: Client) -> None:
+    def test_is_for_admins(self, client, siti, budi):
         assert_refused(self, client, siti, budi)

@@ -1,10 +1,6 @@
 """A Redis server that is full. It is one server for each test, because all test processes share the other one."""
 
-from __future__ import annotations
-
 import subprocess
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from redis import Redis
@@ -16,7 +12,7 @@ from dev.stack.processes import free_port
 
 
 @pytest.fixture
-def full_redis(tmp_path: Path) -> Iterator[Redis]:
+def full_redis(tmp_path):
     """Yield a Redis that answers reads and refuses writes."""
     port = free_port()
     options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path), "--maxmemory", "1"]

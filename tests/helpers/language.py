@@ -1,7 +1,5 @@
 """Check whether a text is plain Indonesian in short sentences."""
 
-from __future__ import annotations
-
 import re
 
 MAX_WORDS = 20
@@ -25,7 +23,7 @@ ENGLISH = frozenset(
 QUOTED = re.compile(r"(salah satu dari: |tidak dikenal: )[^.]*")
 
 
-def faults(text: str) -> list[str]:
+def faults(text):
     """Return a description of each English word and of each sentence that is too long."""
     prose = QUOTED.sub(r"\1", text)
     english = {word for word in re.findall(r"[a-z-]+", prose.lower()) if word in ENGLISH}
@@ -36,5 +34,5 @@ def faults(text: str) -> list[str]:
     ]
 
 
-def assert_readable(text: str) -> None:
+def assert_readable(text):
     assert not (found := faults(text)), "; ".join(found)

@@ -1,7 +1,5 @@
 """Helpers for migration tests: run `flask db` in its own process, and read from its database."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 
@@ -13,24 +11,24 @@ from dev.stack.waiting import PATIENCE_S
 
 
 @pytest.fixture
-def database(variables: dict[str, str]) -> str:
+def database(variables):
     from dev.testing import empty_database
 
     return empty_database(variables["DATABASE_URL"])
 
 
-def flask(variables: dict[str, str], *arguments: str) -> subprocess.Popen[str]:
+def flask(variables, *arguments):
     env = {**environment(), "ENVIRONMENT": "testing", **variables}
     command = [sys.executable, "-m", "flask", *arguments]
     return subprocess.Popen(command, cwd=ROOT, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
-def output(process: subprocess.Popen[str]) -> tuple[int, str]:
+def output(process):
     text, _ = process.communicate(timeout=PATIENCE_S)
     return process.returncode, text
 
 
-def scalar(database: str, statement: str) -> object:
+def scalar(database, statement):
     connection = psycopg2.connect(database)
     try:
         with connection.cursor() as cursor:

@@ -1,14 +1,9 @@
 """Two transactions that overlap in a fixed order."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier, Thread
-from typing import Any
 
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from dev.stack.waiting import wait_until
@@ -16,17 +11,17 @@ from dev.stack.waiting import wait_until
 IS_WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 
 
-def done_twice_at_once(app: Flask, work: Callable[[], object]) -> Future[None]:
+def done_twice_at_once(app, work):
     """Run `work` in two transactions. The second begins before the first commits.
 
     The first commits when the second has ended or waits for a lock. Return the future of the second.
     """
 
-    def again() -> None:
+    def again():
         with app.app_context(), unit_of_work():
             work()
 
-    def is_waiting() -> bool:
+    def is_waiting():
         with db.engine.connect() as connection:
             return bool(connection.execute(sa.text(IS_WAITING)).scalar())
 
@@ -39,11 +34,11 @@ def done_twice_at_once(app: Flask, work: Callable[[], object]) -> Future[None]:
     return second
 
 
-def run_together(app: Flask, *works: Any) -> None:
+def run_together(app, *works):
     start = Barrier(len(works))
-    errors: list[BaseException] = []
+    errors = []
 
-    def run(work: Any) -> None:
+    def run(work):
         with app.app_context():
             start.wait()
             try:

@@ -1,10 +1,6 @@
 """Functions that return query plans of PostgreSQL as text."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -12,11 +8,11 @@ from app.core.database.session import db
 from tests.helpers.factories import in_a_transaction
 
 
-def plan_of(statement: Any, **values: Any) -> str:
+def plan_of(statement, **values):
     """Return the query plan of a statement. `values` are its parameters. Undo what the statement changes."""
-    plans: list[str] = []
+    plans = []
 
-    def explain(_connection: Any, cursor: Any, text: str, parameters: Any, *_: Any) -> None:
+    def explain(_connection, cursor, text, parameters, *_):
         cursor.execute(f"EXPLAIN {text}", parameters)
         plans.extend(line for (line,) in cursor.fetchall())
 
@@ -30,22 +26,22 @@ def plan_of(statement: Any, **values: Any) -> str:
     return "\n".join(plans)
 
 
-def analyse(*tables: str) -> None:
+def analyse(*tables):
     """Run VACUUM ANALYZE, so that the planner uses current statistics and the visibility map."""
     with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(sa.text(f"VACUUM ANALYZE {', '.join(tables)}"))
 
 
 @contextmanager
-def plans_of_all() -> Iterator[list[str]]:
+def plans_of_all():
     """Yield a list. After the block, the list contains the plans of all SELECTs in the block, in order."""
-    ran: list[tuple[str, Any]] = []
+    ran = []
 
-    def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
+    def note(_connection, _cursor, statement, parameters, *_):
         if statement.startswith("SELECT"):
             ran.append((statement, parameters))
 
-    plans: list[str] = []
+    plans = []
     sa.event.listen(sa.Engine, "before_cursor_execute", note)
     try:
         yield plans

@@ -1,7 +1,5 @@
 """Search path (PATH) that contains the PostgreSQL programs of the project's wheel."""
 
-from __future__ import annotations
-
 import os
 
 from dev.servers import programs

@@ -1,13 +1,11 @@
 """Checks of a route. The docstring of the test class contains the route's method and path."""
 
-from __future__ import annotations
-
 import re
 
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 
 
-def assert_refused(test: object, client: Client, *others: Client) -> None:
+def assert_refused(test, client, *others):
     """Assert that the route answers 401 without a token, and 403 to each client in `others`."""
     method, path = str(test.__doc__).split()
     path = re.sub(r"<\w+>", "1", path)
@@ -19,5 +17,5 @@ def assert_refused(test: object, client: Client, *others: Client) -> None:
 class TokenNeeded:
     """Base class for tests of a route that anyone with a token may call."""
 
-    def test_needs_a_token(self, client: Client) -> None:
+    def test_needs_a_token(self, client):
         assert_refused(self, client)

@@ -1,14 +1,10 @@
 """Path of the log file that PostgreSQL writes during the tests."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from flask import Flask
 
-
-def postgres_log(app: Flask) -> Path | None:
+def postgres_log(app):
     """Return the path of the test server's log, or None if the tests did not start the server."""
     query = parse_qs(urlsplit(app.extensions["config"].database_url).query)
     path = Path(unquote(query.get("host", ["/nowhere"])[0])).parent / "logs" / "postgres.log"

@@ -3,37 +3,33 @@
 `tests/conftest.py` loads them as a plugin.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import fields, replace
 
 import pytest
-from flask import Flask
 
 from app.articles import live as articles_live
 from app.providers import messaging, vapid, webpush
 from app.videos import live as videos_live
 from config import Config
-from dev.simulators import Server, simulators
+from dev.simulators import simulators
 from tests.helpers.apps import config_for_tests
 
 
 @pytest.fixture(scope="session")
-def running() -> Iterator[Server]:
+def running():
     with simulators() as server:
         yield server
 
 
 @pytest.fixture
-def sim(running: Server) -> Iterator[Server]:
+def sim(running):
     running.reset()  # a late call of an earlier test may have arrived after the last reset
     yield running
     running.reset()
 
 
 @pytest.fixture
-def outside(app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+def outside(app, sim, monkeypatch):
     """Yield the simulators, and configure the application to use all of them."""
     simulated = Config.from_env({"ENVIRONMENT": "testing", **sim.env})
     pointed = {each.name: getattr(simulated, each.name) for each in fields(Config) if each.name.upper() in sim.env}
@@ -47,14 +43,14 @@ def outside(app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 
 @pytest.fixture
-def gateway(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
+def gateway(real_app, sim, monkeypatch):
     """Send the application's messages to the simulator."""
     monkeypatch.setitem(real_app.extensions, "messenger", messaging.make(config_for_tests(**sim.messaging.env())))
     return sim
 
 
 @pytest.fixture
-def keys(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> str:
+def keys(real_app, monkeypatch):
     """Configure the application with VAPID keys, and return the public key."""
     public, private = vapid.new_keys()
     config = replace(

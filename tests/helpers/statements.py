@@ -1,10 +1,6 @@
 """Counter of SQL statements, for tests that limit the queries of a request."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import psycopg2.extensions
 
@@ -14,19 +10,19 @@ FRAME = ("SAVEPOINT", "RELEASE SAVEPOINT", "ROLLBACK TO SAVEPOINT", "PREPARE")
 
 
 class Statements:
-    def __init__(self) -> None:
-        self.seen: list[str] = []
+    def __init__(self):
+        self.seen = []
 
-    def record(self, statement: str) -> None:
+    def record(self, statement):
         if not statement.startswith(FRAME):
             self.seen.append(statement)
 
-    def cursor(self, *args: Any, **options: Any) -> psycopg2.extensions.cursor:
+    def cursor(self, *args, **options):
         """Return a psycopg2 cursor that records its statements. SQLAlchemy and direct reads call this method."""
         return _Recorded(self, *args, **options)
 
     @contextmanager
-    def at_most(self, limit: int) -> Iterator[None]:
+    def at_most(self, limit):
         before = len(self.seen)
         yield
         statements = self.seen[before:]
@@ -36,10 +32,10 @@ class Statements:
 
 
 class _Recorded(psycopg2.extensions.cursor):
-    def __init__(self, recorder: Statements, *args: Any, **options: Any) -> None:
+    def __init__(self, recorder, *args, **options):
         super().__init__(*args, **options)
         self._recorder = recorder
 
-    def execute(self, query: str, vars: Any = None) -> None:  # noqa: A002  # psycopg2's name
+    def execute(self, query, vars=None):  # noqa: A002  # psycopg2's name
         self._recorder.record(query)
         super().execute(query, vars)

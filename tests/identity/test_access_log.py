@@ -1,30 +1,26 @@
 """The access log: entries for accesses to another person's data."""
 
-from __future__ import annotations
-
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
 from app.identity import access_log
 from app.identity.access_log import AccessAction, AccessLogEntry
 from app.identity.models import RoleName, User
-from tests.helpers.client import Client
 from tests.helpers.factories import as_caller, make_admin, make_user
 
 
-def entries() -> list[tuple[int, int | None, str | None, str, str | None]]:
+def entries():
     columns = (AccessLogEntry.user_id, AccessLogEntry.actor_id, AccessLogEntry.actor_role, AccessLogEntry.action)
     return [tuple(row) for row in db.session.execute(sa.select(*columns, AccessLogEntry.reason).order_by("id"))]
 
 
 @pytest.fixture
-def patient(app: Flask) -> User:
+def patient(app):
     return make_user()
 
 
-def test_each_recorded_access_is_a_row_with_actor_role_and_reason(patient: User) -> None:
+def test_each_recorded_access_is_a_row_with_actor_role_and_reason(patient):
     caregiver = make_user(RoleName.PENDAMPING)
     for _ in range(2):
         access_log.record(as_caller(caregiver), patient.id, AccessAction.HISTORY_READ, "Kontrol besok")
@@ -32,19 +28,19 @@ def test_each_recorded_access_is_a_row_with_actor_role_and_reason(patient: User)
     assert entries() == [row, row]
 
 
-def test_an_admin_caregiver_is_logged_with_the_role_that_fits_the_action(patient: User) -> None:
+def test_an_admin_caregiver_is_logged_with_the_role_that_fits_the_action(patient):
     both = as_caller(make_user(RoleName.PENDAMPING, RoleName.ADMIN))
     access_log.record(both, patient.id, AccessAction.HISTORY_READ)
     access_log.record(both, patient.id, AccessAction.NIK_READ)
     assert [row[2] for row in entries()] == ["pendamping", "admin"]
 
 
-def test_an_access_to_ones_own_data_is_not_logged(patient: User) -> None:
+def test_an_access_to_ones_own_data_is_not_logged(patient):
     access_log.record(as_caller(patient), patient.id, AccessAction.PROFILE_READ)
     assert entries() == []
 
 
-def test_an_admin_profile_read_logs_a_nik_read_only_if_a_nik_exists(client: Client, app: Flask) -> None:
+def test_an_admin_profile_read_logs_a_nik_read_only_if_a_nik_exists(client, app):
     admin = make_admin()
     with_nik, without = make_user(nik="3273014502900001"), make_user()
     for user in (with_nik, without):
@@ -56,7 +52,7 @@ def test_an_admin_profile_read_logs_a_nik_read_only_if_a_nik_exists(client: Clie
     ]
 
 
-def test_access_entries_are_deleted_with_the_subject_but_not_with_the_actor(app: Flask, patient: User) -> None:
+def test_access_entries_are_deleted_with_the_subject_but_not_with_the_actor(app, patient):
     caregiver = make_user(RoleName.PENDAMPING)
     access_log.record(as_caller(caregiver), patient.id, AccessAction.HISTORY_READ)
     db.session.execute(sa.delete(User).where(User.id == caregiver.id))

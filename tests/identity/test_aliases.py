@@ -1,14 +1,12 @@
 """Pseudonyms that nobody may use, for example "admin", in any case and with accents."""
 
-from __future__ import annotations
-
 import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.identity.aliases import is_reserved
 from app.identity.models import User
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
 
 RESERVED = (
@@ -29,16 +27,16 @@ FREE = (
 
 
 @pytest.mark.parametrize("alias", RESERVED)
-def test_a_pseudonym_like_an_official_title_is_reserved(alias: str) -> None:
+def test_a_pseudonym_like_an_official_title_is_reserved(alias):
     assert is_reserved(alias)
 
 
 @pytest.mark.parametrize("alias", FREE)
-def test_other_pseudonyms_are_not_reserved(alias: str) -> None:
+def test_other_pseudonyms_are_not_reserved(alias):
     assert not is_reserved(alias)
 
 
-def test_a_reserved_pseudonym_is_refused_at_registration_and_in_the_profile(client: Client, siti: Client) -> None:
+def test_a_reserved_pseudonym_is_refused_at_registration_and_in_the_profile(client, siti):
     body = {"username": "baru", "password": "kucing-hitam-7", "nama_ktp": "B", "nomor_hp": "081234500000"}
     for alias in ("Moderator", "Ádmin Kemenkes"):
         answer = client.post("/register", {**body, "nama_samaran": alias})
@@ -47,7 +45,7 @@ def test_a_reserved_pseudonym_is_refused_at_registration_and_in_the_profile(clie
     assert siti.put("/profile", {"nama_samaran": "Kenanga"}).status_code == 200
 
 
-def test_an_existing_reserved_pseudonym_may_be_saved_again(client: Client) -> None:
+def test_an_existing_reserved_pseudonym_may_be_saved_again(client):
     user = make_user()
     db.session.execute(sa.update(User).where(User.id == user.id).values(nama_samaran="Moderator"))
     db.session.commit()

@@ -1,10 +1,7 @@
 """Consents of people: current and earlier answers."""
 
-from __future__ import annotations
-
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
 from app.identity import consents
@@ -14,22 +11,22 @@ from tests.helpers.factories import make_user
 
 
 @pytest.fixture
-def user_id(app: Flask) -> int:
+def user_id(app):
     return make_user().id
 
 
-def withdrawn(purpose: Purpose) -> list[int]:
+def withdrawn(purpose):
     return list(db.session.scalars(sa.select(User.id).where(consents.is_withdrawn(User.id, purpose))))
 
 
-def test_a_missing_consent_counts_as_given(user_id: int) -> None:
+def test_a_missing_consent_counts_as_given(user_id):
     assert consents.current(user_id) == {}
     assert withdrawn(Purpose.HEALTH_DATA) == []
     assert consents.record(user_id, {Purpose.HEALTH_DATA: True}, ConsentSource.REGISTRATION) == set()
     assert consents.current(user_id)[Purpose.HEALTH_DATA].way == "registration"
 
 
-def test_a_withdrawal_is_a_change_with_or_without_a_prior_consent(user_id: int) -> None:
+def test_a_withdrawal_is_a_change_with_or_without_a_prior_consent(user_id):
     assert consents.record(user_id, {Purpose.BROADCASTS: False}, ConsentSource.APP) == {Purpose.BROADCASTS}
     consents.record(user_id, {Purpose.HEALTH_DATA: True}, ConsentSource.REGISTRATION)
     assert consents.record(user_id, {Purpose.HEALTH_DATA: False}, ConsentSource.APP) == {Purpose.HEALTH_DATA}
@@ -38,7 +35,7 @@ def test_a_withdrawal_is_a_change_with_or_without_a_prior_consent(user_id: int) 
     assert withdrawn(Purpose.HEALTH_DATA) == []
 
 
-def test_consent_history_is_kept_and_a_repeated_answer_is_not_stored_twice(user_id: int) -> None:
+def test_consent_history_is_kept_and_a_repeated_answer_is_not_stored_twice(user_id):
     for granted in (True, True, False):
         consents.record(user_id, {Purpose.HEALTH_DATA: granted}, ConsentSource.APP)
     rows = db.session.execute(sa.select(Consent.granted, Consent.ended_at.is_(None)).order_by(Consent.id))

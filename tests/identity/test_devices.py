@@ -1,7 +1,5 @@
 """Names of devices in the list of sessions, which the service derives from the user agent."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.identity.devices import MAX_USER_AGENT, UNKNOWN, name_of
@@ -46,11 +44,11 @@ IPHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605
         ("", UNKNOWN),
     ],
 )
-def test_a_user_agent_gives_a_readable_device_name(user_agent: str, name: str) -> None:
+def test_a_user_agent_gives_a_readable_device_name(user_agent, name):
     assert name_of(user_agent) == name
     assert_readable(name)
 
 
-def test_the_device_name_does_not_copy_text_from_the_user_agent() -> None:
+def test_the_device_name_does_not_copy_text_from_the_user_agent():
     assert name_of("<script>alert(1)</script> Android") == "Perangkat Android"
     assert name_of("x" * MAX_USER_AGENT + "Android") == UNKNOWN

@@ -1,7 +1,5 @@
 """Encryption of stored NIK."""
 
-from __future__ import annotations
-
 import base64
 import os
 import signal
@@ -10,7 +8,6 @@ import sys
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.cli import rotate_nik, verify_nik
 from app.core.database.session import db, unit_of_work
@@ -32,40 +29,38 @@ OTHER = "other:" + base64.b64encode(b"x" * 32).decode()
 NEW = "new:" + base64.b64encode(b"n" * 32).decode()
 
 
-def use_keys(app: Flask, monkeypatch: pytest.MonkeyPatch, keys: str) -> None:
+def use_keys(app, monkeypatch, keys):
     monkeypatch.setitem(app.extensions, "config", config_for_tests(NIK_KEYS=keys))
 
 
-def test_each_encryption_of_a_nik_differs_and_decrypts_to_the_nik(app: Flask) -> None:
+def test_each_encryption_of_a_nik_differs_and_decrypts_to_the_nik(app):
     sealed = {field_encryption.encrypt(NIK, 7) for _ in range(5)}
     assert len(sealed) == 5
     assert not any(NIK in text for text in sealed)
     assert {field_encryption.decrypt(text, 7) for text in sealed} == {NIK}
 
 
-def test_a_ciphertext_moved_to_another_person_does_not_decrypt(app: Flask) -> None:
+def test_a_ciphertext_moved_to_another_person_does_not_decrypt(app):
     with pytest.raises(field_encryption.UndecryptableField):
         field_encryption.decrypt(field_encryption.encrypt(NIK, 7), 8)
 
 
 @pytest.mark.parametrize("stored", ["v1:dev:AAAA", "v1:dev:not base64!", "v1:gone:AAAA", "v1:", "v1:dev"])
-def test_an_invalid_ciphertext_is_refused(app: Flask, stored: str) -> None:
+def test_an_invalid_ciphertext_is_refused(app, stored):
     with pytest.raises(field_encryption.UndecryptableField):
         field_encryption.decrypt(stored, 7)
 
 
 @pytest.mark.parametrize("legacy", ["3273014502900001", "12-34/x", "gAAAAABlegacy=="])
-def test_decrypting_a_legacy_value_returns_it_unchanged(app: Flask, legacy: str) -> None:
+def test_decrypting_a_legacy_value_returns_it_unchanged(app, legacy):
     assert field_encryption.decrypt(legacy, 7) == legacy
 
 
-def test_decrypting_a_missing_nik_gives_none(app: Flask) -> None:
+def test_decrypting_a_missing_nik_gives_none(app):
     assert field_encryption.decrypt(None, 7) is None
 
 
-def test_key_rotation_encrypts_every_nik_with_the_first_key_even_legacy_values(
-    committed: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_key_rotation_encrypts_every_nik_with_the_first_key_even_legacy_values(committed, monkeypatch):
     use_keys(committed, monkeypatch, OLD)
     with unit_of_work():
         ids = [make_user(nik=NIK).id for _ in range(5)]
@@ -81,7 +76,7 @@ def test_key_rotation_encrypts_every_nik_with_the_first_key_even_legacy_values(
     assert jobs.verify_nik() == (6, [])
 
 
-def test_verification_reports_the_users_whose_nik_cannot_be_decrypted(committed: Flask) -> None:
+def test_verification_reports_the_users_whose_nik_cannot_be_decrypted(committed):
     with unit_of_work():
         fine, broken = make_user(nik=NIK), make_user(nik=NIK)
         broken.nik = fine.nik
@@ -89,14 +84,12 @@ def test_verification_reports_the_users_whose_nik_cannot_be_decrypted(committed:
     assert jobs.verify_nik() == (1, [broken_id])
 
 
-def add_factor(user_id: int) -> None:
+def add_factor(user_id):
     secret = field_encryption.encrypt("rahasia", user_id, field=second_factor.FIELD)
     db.session.add(SecondFactor(user_id=user_id, secret=secret, recovery_hashes=[]))
 
 
-def test_key_rotation_skips_and_names_what_cannot_be_decrypted(
-    committed: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_key_rotation_skips_and_names_what_cannot_be_decrypted(committed, monkeypatch):
     use_keys(committed, monkeypatch, f"{OTHER},{OLD}")
     with unit_of_work():
         lost, broken_factor = make_user(nik=NIK).id, make_admin().id
@@ -120,9 +113,7 @@ def test_key_rotation_skips_and_names_what_cannot_be_decrypted(
 
 
 @pytest.mark.processes
-def test_a_key_rotation_killed_five_times_can_be_completed_without_data_loss(
-    committed: Flask, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_key_rotation_killed_five_times_can_be_completed_without_data_loss(committed, variables, monkeypatch):
     use_keys(committed, monkeypatch, OLD)
     people = 10_000
     with unit_of_work():
@@ -162,13 +153,13 @@ def test_a_key_rotation_killed_five_times_can_be_completed_without_data_loss(
     assert all(field_encryption.decrypt(sealed, user_id) == f"{user_id:016d}" for user_id, sealed in stored)
 
 
-def _under_new_key() -> int:
+def _under_new_key():
     db.session.rollback()
     query = sa.select(sa.func.count()).select_from(User).where(User.nik.startswith("v1:new:"))
     return db.session.scalar(query) or 0
 
 
-def test_a_nik_can_be_set_changed_and_removed(app: Flask) -> None:
+def test_a_nik_can_be_set_changed_and_removed(app):
     user = make_user(nik=NIK)
     users.update(user, {"nik": "1111222233334444"})
     assert field_encryption.decrypt(user.nik, user.id) == "1111222233334444"
@@ -176,7 +167,7 @@ def test_a_nik_can_be_set_changed_and_removed(app: Flask) -> None:
     assert user.nik is None
 
 
-def test_an_encrypted_second_factor_does_not_decrypt_as_a_nik(app: Flask) -> None:
+def test_an_encrypted_second_factor_does_not_decrypt_as_a_nik(app):
     sealed = field_encryption.encrypt("JBSWY3DPEHPK3PXP", 7, field=second_factor.FIELD)
     with pytest.raises(field_encryption.UndecryptableField):
         field_encryption.decrypt(sealed, 7)

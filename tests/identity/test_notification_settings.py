@@ -1,31 +1,25 @@
 """Notification settings. Several routes read and change the setting for broadcasts."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime, time
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from flask import Flask
 
 from app.core.database.session import db
 from app.identity import consents, notification_settings
 from app.identity.consents import ConsentSource, Purpose
-from app.identity.models import User
-from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 
 JAKARTA, JAYAPURA = ZoneInfo("Asia/Jakarta"), ZoneInfo("Asia/Jayapura")
 
 
-def test_default_settings_allow_messages_and_push_without_quiet_hours(app: Flask) -> None:
+def test_default_settings_allow_messages_and_push_without_quiet_hours(app):
     wishes = notification_settings.get(make_user().id)
     assert (wishes.messages, wishes.push, wishes.quiet_start, wishes.quiet_end) == (True, True, None, None)
 
 
-def test_switching_messages_does_not_change_push_or_quiet_hours(app: Flask) -> None:
+def test_switching_messages_does_not_change_push_or_quiet_hours(app):
     user = make_user()
     notification_settings.save(user.id, push=False, quiet_start=time(22), quiet_end=time(5))
     for on in (False, True):
@@ -45,9 +39,7 @@ def test_switching_messages_does_not_change_push_or_quiet_hours(app: Flask) -> N
     ],
     ids=["nothing", "object", "list", "JSON as text", "text"],
 )
-def test_switching_broadcasts_updates_the_consent_and_object_preferences(
-    app: Flask, before: object, off: object, on: object
-) -> None:
+def test_switching_broadcasts_updates_the_consent_and_object_preferences(app, before, off, on):
     user = make_user(preferences=before)
     tags = list(user.preference_tags)
     for wanted, preferences in ((False, off), (True, on)):
@@ -58,18 +50,18 @@ def test_switching_broadcasts_updates_the_consent_and_object_preferences(
         assert (consent.granted, consent.way) == (wanted, "message")
 
 
-def test_switching_broadcasts_of_an_unknown_user_raises_no_error(app: Flask) -> None:
+def test_switching_broadcasts_of_an_unknown_user_raises_no_error(app):
     notification_settings.switch_broadcasts(999_999_999, False, way=ConsentSource.MESSAGE)
 
 
-def profile(client: Client, user: User, preferences: object) -> Any:
+def profile(client, user, preferences):
     response = client.as_(user).put("/profile", data={"preferences": json.dumps(preferences)})
     assert response.status_code == 200, response.json
     db.session.refresh(user)
     return response.json["preferences"]
 
 
-def test_saving_preferences_without_broadcast_keeps_the_broadcast_opt_out(client: Client, app: Flask) -> None:
+def test_saving_preferences_without_broadcast_keeps_the_broadcast_opt_out(client, app):
     user = make_user(preferences={"medical": True})
     notification_settings.switch_broadcasts(user.id, False, way=ConsentSource.MESSAGE)
     assert profile(client, user, {"islam": True}) == {"islam": True, "broadcast": False}
@@ -78,7 +70,7 @@ def test_saving_preferences_without_broadcast_keeps_the_broadcast_opt_out(client
     assert user.accepts_broadcasts is True
 
 
-def test_a_broadcast_preference_in_the_profile_is_recorded_as_a_consent(client: Client, app: Flask) -> None:
+def test_a_broadcast_preference_in_the_profile_is_recorded_as_a_consent(client, app):
     user = make_user()
     profile(client, user, {"medical": True})
     assert consents.current(user.id) == {}
@@ -101,9 +93,7 @@ def test_a_broadcast_preference_in_the_profile_is_recorded_as_a_consent(client: 
     ],
 )
 @pytest.mark.parametrize("zone", [JAKARTA, JAYAPURA], ids=str)
-def test_quiet_hours_are_in_the_time_zone_of_the_person(
-    start: str, end: str, now: str, ends: str | None, zone: ZoneInfo
-) -> None:
+def test_quiet_hours_are_in_the_time_zone_of_the_person(start, end, now, ends, zone):
     moment = datetime.fromisoformat(now).replace(tzinfo=zone).astimezone(UTC)
     until = notification_settings.quiet_until(time.fromisoformat(start), time.fromisoformat(end), zone, moment)
     assert until == (datetime.fromisoformat(ends).replace(tzinfo=zone) if ends else None)

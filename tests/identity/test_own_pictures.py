@@ -1,55 +1,49 @@
 """Owners of pictures."""
 
-from __future__ import annotations
-
 from io import BytesIO
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
-from werkzeug.test import TestResponse
 
 from app.core.database.session import db, unit_of_work
 from app.identity import own_pictures
 from app.identity.models import OwnPicture, RoleName, User
 from tests.core.media.samples import plain
-from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 
 
-def picture() -> dict[str, Any]:
+def picture():
     return {"image": (BytesIO(plain()), "a.jpg")}
 
 
 @pytest.fixture
-def user_id(app: Flask) -> int:
+def user_id(app):
     return make_user().id
 
 
 @pytest.fixture
-def person(client: Client, user_id: int) -> Client:
+def person(client, user_id):
     return client.as_(db.session.get_one(User, user_id))
 
 
-def thread(client: Client) -> TestResponse:
+def thread(client):
     return client.post("/forum/threads", data={"category_id": 1, "title": "Menu", "content": "Apa?", **picture()})
 
 
-def reply(client: Client, thread_id: int) -> TestResponse:
+def reply(client, thread_id):
     return client.post(f"/forum/threads/{thread_id}/reply", data={"content": "Nasi merah.", **picture()})
 
 
-def kept(user_id: int) -> set[str]:
+def kept(user_id):
     """Return the names of a person's pictures in the table `own_pictures`."""
     return set(db.session.scalars(sa.select(OwnPicture.name).filter_by(user_id=user_id)))
 
 
-def name_of(response: TestResponse) -> str:
+def name_of(response):
     return str(response.json["image"]).removeprefix("/media/")
 
 
-def test_the_owner_of_each_stored_picture_is_recorded(person: Client, user_id: int) -> None:
+def test_the_owner_of_each_stored_picture_is_recorded(person, user_id):
     """Upload and replace pictures in the profile, a thread and a reply."""
     person.put("/profile", data=picture())
     profile = name_of(person.put("/profile", data=picture()))
@@ -60,7 +54,7 @@ def test_the_owner_of_each_stored_picture_is_recorded(person: Client, user_id: i
     assert kept(user_id) == {profile, changed, answered}
 
 
-def test_owner_records_are_deleted_with_the_pictures(person: Client, user_id: int, client: Client) -> None:
+def test_owner_records_are_deleted_with_the_pictures(person, user_id, client):
     other = make_user()
     owner, other_id = client.as_(other), other.id
     first = thread(owner).json["id"]
@@ -78,14 +72,14 @@ def test_owner_records_are_deleted_with_the_pictures(person: Client, user_id: in
     assert not kept(other_id)
 
 
-def test_a_komunitas_picture_has_no_owner(client: Client) -> None:
+def test_a_komunitas_picture_has_no_owner(client):
     user = make_user(RoleName.ADMIN)
     admin, user_id = client.as_(user), user.id
     assert admin.post("/komunitas", data={"nama": "Sehat", **picture()}).status_code == 201
     assert not kept(user_id)
 
 
-def test_deleting_a_person_deletes_their_picture_records(client: Client) -> None:
+def test_deleting_a_person_deletes_their_picture_records(client):
     leaving = make_user(RoleName.ADMIN)
     client.as_(leaving).put("/profile", data=picture())
     thread(client.as_(leaving))
@@ -94,7 +88,7 @@ def test_deleting_a_person_deletes_their_picture_records(client: Client) -> None
     assert db.session.scalar(sa.select(sa.func.count()).select_from(OwnPicture)) == 0
 
 
-def test_the_sweep_deletes_records_of_unreferenced_pictures(person: Client, user_id: int) -> None:
+def test_the_sweep_deletes_records_of_unreferenced_pictures(person, user_id):
     thread(person)
     named = name_of(person.put("/profile", data=picture()))
     db.session.execute(sa.text("DELETE FROM posts"))  # as a super-admin could do in the SQL console

@@ -1,16 +1,12 @@
 """Passwords that are too easy to guess."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest
-from flask import Flask
 
 from app.identity import credentials, passwords
-from app.identity.models import User
 from tests.accounts.resets import ask
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_user
 
 PHONE = "+6281234567890"
@@ -23,25 +19,25 @@ GOOD = ["baru123", "kucing-hitam-7", "s1t1.aminah", "081234567891", "siti.aminah
 
 
 @pytest.fixture
-def production(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def production(app, monkeypatch):
     config = dataclasses.replace(app.extensions["config"], environment="production")
     monkeypatch.setitem(app.extensions, "config", config)
 
 
 @pytest.mark.parametrize("password", [*COMMON, *REPEATED, *OWN])
 @pytest.mark.usefixtures("production")
-def test_an_easy_to_guess_password_is_refused_in_production(password: str) -> None:
+def test_an_easy_to_guess_password_is_refused_in_production(password):
     assert passwords.problem(password, username="siti.aminah", phone=PHONE)
 
 
 @pytest.mark.parametrize("password", GOOD)
 @pytest.mark.usefixtures("production")
-def test_other_passwords_are_accepted(password: str) -> None:
+def test_other_passwords_are_accepted(password):
     assert passwords.problem(password, username="siti.aminah", phone=PHONE) is None
     assert passwords.problem(password, username="siti.aminah", phone=None) is None
 
 
-def test_the_common_password_list_has_ten_thousand_distinct_entries() -> None:
+def test_the_common_password_list_has_ten_thousand_distinct_entries():
     lines = passwords.COMMON.read_text(encoding="utf-8").splitlines()
     assert len(lines) == len(set(lines)) == 10_000
     assert lines[:3] == ["123456", "password", "12345678"]
@@ -49,9 +45,7 @@ def test_the_common_password_list_has_ten_thousand_distinct_entries() -> None:
 
 
 @pytest.mark.parametrize("password", ["123456", "password123", "siti.aminah", "081234567890", "zzzzzz"])
-def test_outside_production_six_characters_are_a_password(
-    client: Client, admin: Client, patient: User, password: str
-) -> None:
+def test_outside_production_six_characters_are_a_password(client, admin, patient, password):
     person = {"username": "siti.dua", "nama_ktp": "S", "nama_samaran": "M", "nomor_hp": "081311112222"}
     assert client.post("/register", {**person, "password": password}).status_code == 201
     code = ask(client, PHONE)
@@ -62,14 +56,12 @@ def test_outside_production_six_characters_are_a_password(
 
 
 @pytest.fixture
-def patient() -> User:
+def patient():
     return make_user(username="siti.aminah", nomor_hp=PHONE)
 
 
 @pytest.mark.parametrize("password", ["123456", "siti.aminah", "081234567890", "zzzzzzz"])
-def test_an_easy_password_is_refused_at_registration_and_in_the_profile(
-    client: Client, patient: User, production: None, password: str
-) -> None:
+def test_an_easy_password_is_refused_at_registration_and_in_the_profile(client, patient, production, password):
     body = {"username": "siti.aminah2", "password": password, "nama_ktp": "S", "nama_samaran": "M"}
     if password in ("123456", "zzzzzzz"):
         registration = {**body, "nomor_hp": "081311112222"}
@@ -79,7 +71,7 @@ def test_an_easy_password_is_refused_at_registration_and_in_the_profile(
 
 
 @pytest.mark.usefixtures("production")
-def test_a_registration_whose_password_is_the_phone_number_is_refused(client: Client) -> None:
+def test_a_registration_whose_password_is_the_phone_number_is_refused(client):
     body = {"username": "siti", "password": "081311112222", "nama_ktp": "S", "nama_samaran": "M",
             "nomor_hp": "0813-1111-2222"}  # fmt: skip
     response = client.post("/register", body)
@@ -87,15 +79,13 @@ def test_a_registration_whose_password_is_the_phone_number_is_refused(client: Cl
     assert "tidak boleh sama dengan nama pengguna atau nomor HP" in response.json["message"]
 
 
-def test_a_reset_to_an_easy_password_is_refused_and_the_code_stays_valid(
-    client: Client, patient: User, production: None
-) -> None:
+def test_a_reset_to_an_easy_password_is_refused_and_the_code_stays_valid(client, patient, production):
     code = ask(client, PHONE)
     easy = client.post("/update-password", {"code": code, "new_password": "password"})
     assert_error(easy, 400, "validation_error", "new_password")
     assert client.post("/update-password", {"code": code, "new_password": "kucing-hitam"}).status_code == 200
 
 
-def test_a_login_with_an_existing_easy_password_still_works(client: Client, patient: User) -> None:
+def test_a_login_with_an_existing_easy_password_still_works(client, patient):
     patient.password_hash = passwords.hash_password("123456")
     assert client.post("/login", {"username": "siti.aminah", "password": "123456"}).status_code == 200

@@ -1,7 +1,5 @@
 """Conversion of phone numbers, and the interpretation of a login text."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -12,7 +10,7 @@ from app.identity import credentials, phones
 from app.identity.models import User
 from app.notifications.models import Delivery
 from tests.accounts.registration import SITI
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_admin, make_user
 
 #: Texts that contain a number and something else. They are not valid phone numbers.
@@ -21,7 +19,7 @@ NO_NUMBERS = ["siti081311112222", "<b>081311112222", "081311112222 ext. 5", "tel
 
 
 @pytest.mark.parametrize("text", ["081311112222", "+62 813-1111-2222", "(0813) 1111.2222", "62 (0)813 1111 2222"])
-def test_a_phone_number_with_spaces_and_punctuation_is_normalised(text: str) -> None:
+def test_a_phone_number_with_spaces_and_punctuation_is_normalised(text):
     assert phones.normalise(text) == "+6281311112222"
 
 
@@ -39,12 +37,12 @@ PASTED += [
 
 
 @pytest.mark.parametrize("text", PASTED)
-def test_a_pasted_phone_number_is_normalised(text: str) -> None:
+def test_a_pasted_phone_number_is_normalised(text):
     assert phones.normalise(text) == "+6281311112222"
 
 
 @pytest.mark.parametrize("text", PASTED)
-def test_a_pasted_phone_number_is_stored_without_what_nobody_can_see(client: Client, text: str) -> None:
+def test_a_pasted_phone_number_is_stored_without_what_nobody_can_see(client, text):
     user = make_user()
     assert client.as_(user).put("/profile", {"nomor_hp": text}).status_code == 200
     assert user.phone == "+6281311112222"
@@ -52,7 +50,7 @@ def test_a_pasted_phone_number_is_stored_without_what_nobody_can_see(client: Cli
     assert user.nomor_hp == str(user.nomor_hp).strip()
 
 
-def test_a_pasted_phone_number_logs_in_and_resets_the_password(client: Client) -> None:
+def test_a_pasted_phone_number_logs_in_and_resets_the_password(client):
     make_user(nomor_hp="081311112222", password=PASSWORD)
     pasted = "\u202a+62 813\u20111111\u20112222\u202c"
     assert client.post("/login", {"username": pasted, "password": PASSWORD}).status_code == 200
@@ -61,37 +59,37 @@ def test_a_pasted_phone_number_logs_in_and_resets_the_password(client: Client) -
     assert targets == ["+6281311112222"]
 
 
-def test_a_pasted_phone_number_registers(client: Client) -> None:
+def test_a_pasted_phone_number_registers(client):
     response = client.post("/register", {**SITI, "nomor_hp": "\u2068081311112222\u2069"})
     assert response.status_code == 201, response.text
     assert db.session.scalars(sa.select(User.nomor_hp).filter_by(phone="+6281311112222")).one() == "081311112222"
 
 
 @pytest.mark.parametrize("q", ["\u202a0813-1111-2222\u202c", "0813\u20111111", "0813 1111 2222", "+62 813 1111 2222"])
-def test_an_administrator_finds_a_person_by_a_pasted_phone_number(admin: Client, q: str) -> None:
+def test_an_administrator_finds_a_person_by_a_pasted_phone_number(admin, q):
     make_user(username="siti", nomor_hp="0813-1111-2222")
     make_user(username="budi", nomor_hp="081999999999")
     assert [row["username"] for row in admin.get("/admins/users", query_string={"q": q}).json] == ["siti"]
 
 
 @pytest.mark.parametrize("q", ["\u202a0813-1111-2222\u202c", "0813\u20111111"])
-def test_the_list_of_administrators_finds_a_pasted_phone_number(superadmin: Client, q: str) -> None:
+def test_the_list_of_administrators_finds_a_pasted_phone_number(superadmin, q):
     make_admin(username="rina2", nomor_hp="0813-1111-2222")
     rows = superadmin.get("/admins", query_string={"q": q}).json
     assert [row["username"] for row in rows] == ["rina2"]
 
 
 @pytest.mark.parametrize("text", NO_NUMBERS)
-def test_a_phone_number_with_other_characters_is_invalid(text: str) -> None:
+def test_a_phone_number_with_other_characters_is_invalid(text):
     assert phones.normalise(text) is None
 
 
 @pytest.mark.parametrize("text", [text for text in NO_NUMBERS if text == text.strip()])
-def test_the_profile_refuses_a_phone_number_with_other_characters(client: Client, text: str) -> None:
+def test_the_profile_refuses_a_phone_number_with_other_characters(client, text):
     assert_error(client.as_(make_user()).put("/profile", {"nomor_hp": text}), 400, "validation_error", "nomor_hp")
 
 
-def test_a_username_that_contains_a_phone_number_logs_in_its_owner(client: Client) -> None:
+def test_a_username_that_contains_a_phone_number_logs_in_its_owner(client):
     owner = make_user(username="siti081311112222", nomor_hp="081999999999", password="milik-siti-1")
     make_user(username="budi", nomor_hp="081311112222")
     body = {"username": "siti081311112222", "password": "milik-siti-1"}

@@ -1,10 +1,7 @@
 """Plans of the statements that find a person by their login."""
 
-from __future__ import annotations
-
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
 from app.identity import credentials
@@ -21,7 +18,7 @@ FROM generate_series(1, 10000) n
     ("login", "index"),
     [("Massa77", "uq_users_username"), ("massa77@contoh.id", "uq_users_email"), ("08121000077", "uq_users_phone")],
 )
-def test_a_login_lookup_uses_an_index(app: Flask, login: str, index: str) -> None:
+def test_a_login_lookup_uses_an_index(app, login, index):
     db.session.execute(sa.text(FILL))
     db.session.execute(sa.text("ANALYZE users"))
     with plans_of_all() as plans:

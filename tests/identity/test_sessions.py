@@ -1,31 +1,27 @@
 """Lifetime of sessions, by role."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.accounts import service
 from app.core.database.session import db, unit_of_work
 from app.core.errors import Unauthorized
 from app.identity import roles, sessions, users
-from app.identity.models import LoginSession, RoleName, User
-from tests.helpers.client import Client, assert_error
+from app.identity.models import LoginSession, RoleName
+from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, as_caller, make_admin, make_superadmin, make_user
 from tests.helpers.overlap import done_twice_at_once
 
 
-def let_pass(**span: float) -> None:
+def let_pass(**span):
     """Make all sessions older by this time span."""
     moments = (LoginSession.created_at, LoginSession.last_used_at, LoginSession.expires_at)
     db.session.execute(sa.update(LoginSession).values({moment: moment - timedelta(**span) for moment in moments}))
 
 
-def promote(user: User) -> None:
+def promote(user):
     roles.add_roles(user, [role.id for role in roles.roles_named([RoleName.ADMIN])], as_caller(make_superadmin()))
 
 
@@ -42,9 +38,7 @@ def promote(user: User) -> None:
         (RoleName.SUPERADMIN, [{"minutes": 31}], False),
     ],
 )
-def test_a_session_expires_by_age_and_by_idle_time(
-    client: Client, role: RoleName, pauses: list[dict[str, float]], is_alive: bool
-) -> None:
+def test_a_session_expires_by_age_and_by_idle_time(client, role, pauses, is_alive):
     refresh = sessions.begin(make_user(role)).refresh_token
     for pause in pauses[:-1]:
         let_pass(**pause)
@@ -57,7 +51,7 @@ def test_a_session_expires_by_age_and_by_idle_time(
             sessions.refresh(refresh)
 
 
-def test_an_old_session_ends_when_the_user_becomes_an_admin(client: Client) -> None:
+def test_an_old_session_ends_when_the_user_becomes_an_admin(client):
     user = make_user()
     refresh, as_user = sessions.begin(user).refresh_token, client.as_(user)
     let_pass(days=1)
@@ -67,7 +61,7 @@ def test_an_old_session_ends_when_the_user_becomes_an_admin(client: Client) -> N
     assert_error(as_user.get("/profile"), 401, "session_ended")
 
 
-def test_after_promotion_a_recently_used_old_session_ends_but_a_new_one_works(client: Client) -> None:
+def test_after_promotion_a_recently_used_old_session_ends_but_a_new_one_works(client):
     user = make_user()
     refresh = sessions.begin(user).refresh_token
     let_pass(days=6)
@@ -82,17 +76,12 @@ def test_after_promotion_a_recently_used_old_session_ends_but_a_new_one_works(cl
 
 @pytest.mark.parametrize("is_promoted_first", [True, False])
 @pytest.mark.parametrize("way", ["login", "refresh"])
-def test_a_login_or_refresh_concurrent_with_promotion_gives_no_long_session(
-    committed: Flask, way: str, is_promoted_first: bool
-) -> None:
+def test_a_login_or_refresh_concurrent_with_promotion_gives_no_long_session(committed, way, is_promoted_first):
     with unit_of_work():
         user = make_user(username="siti")
         token = sessions.begin(user).refresh_token
-    ways: dict[str, Callable[[], object]] = {
-        "login": lambda: service.login("siti", PASSWORD),
-        "refresh": lambda: sessions.refresh(token),
-    }
-    steps: list[Callable[[], object]] = [
+    ways = {"login": lambda: service.login("siti", PASSWORD), "refresh": lambda: sessions.refresh(token)}
+    steps = [
         lambda: roles.set_only_role(users.get(user.id), RoleName.ADMIN),  # the operators' command line does the same
         ways[way],
     ]
@@ -103,7 +92,7 @@ def test_a_login_or_refresh_concurrent_with_promotion_gives_no_long_session(
     assert db.session.scalar(sa.select(sa.func.count()).where(is_long)) == 0
 
 
-def test_a_refresh_restarts_the_idle_time(client: Client) -> None:
+def test_a_refresh_restarts_the_idle_time(client):
     refresh = sessions.begin(make_user()).refresh_token
     let_pass(days=6)
     sessions.refresh(refresh)
@@ -111,7 +100,7 @@ def test_a_refresh_restarts_the_idle_time(client: Client) -> None:
     assert sessions.refresh(refresh)
 
 
-def test_an_access_token_is_refused_after_its_session_was_ended(client: Client) -> None:
+def test_an_access_token_is_refused_after_its_session_was_ended(client):
     user = make_user()
     as_user = client.as_(user)
     assert as_user.get("/profile").status_code == 200
@@ -129,9 +118,7 @@ def test_an_access_token_is_refused_after_its_session_was_ended(client: Client) 
         (RoleName.SUPERADMIN, {"minutes": 31}, False),
     ],
 )
-def test_an_access_token_is_refused_after_its_session_expired(
-    client: Client, role: RoleName, pause: dict[str, float], is_alive: bool
-) -> None:
+def test_an_access_token_is_refused_after_its_session_expired(client, role, pause, is_alive):
     as_user = client.as_(make_user(role))
     let_pass(**pause)
     if is_alive:
@@ -141,7 +128,7 @@ def test_an_access_token_is_refused_after_its_session_expired(
 
 
 @pytest.mark.parametrize("path", ["/forum/threads", "/forum/threads?page=0", "/forum/threads/999999"])
-def test_a_token_of_an_ended_session_is_refused_where_the_token_is_optional(client: Client, path: str) -> None:
+def test_a_token_of_an_ended_session_is_refused_where_the_token_is_optional(client, path):
     """The service checks the session first, so a request with another error gets `session_ended` too."""
     user = make_user()
     as_user = client.as_(user)
@@ -149,14 +136,14 @@ def test_a_token_of_an_ended_session_is_refused_where_the_token_is_optional(clie
     assert_error(as_user.get(path), 401, "session_ended")
 
 
-def test_a_superadmin_session_expires_after_its_time_limit(client: Client) -> None:
+def test_a_superadmin_session_expires_after_its_time_limit(client):
     boss = client.as_superadmin(make_superadmin())
     assert boss.get("/profile").status_code == 200
     let_pass(minutes=16)
     assert boss.get("/profile").status_code == 401
 
 
-def test_expired_sessions_are_deleted(client: Client) -> None:
+def test_expired_sessions_are_deleted(client):
     user, admin = make_user(), make_admin()
     for _ in range(2):
         sessions.begin(user)
@@ -166,7 +153,7 @@ def test_expired_sessions_are_deleted(client: Client) -> None:
     assert db.session.scalars(db.select(LoginSession.user_id)).all() == [admin.id]
 
 
-def test_an_expired_admin_session_is_deleted_only_after_the_user_idle_limit(client: Client) -> None:
+def test_an_expired_admin_session_is_deleted_only_after_the_user_idle_limit(client):
     """While the session's row exists, the administrator's browser still gets pushes about urgent moderation cases."""
     sessions.begin(make_admin())
     for days, left in ((6.5, 1), (1, 0)):

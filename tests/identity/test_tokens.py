@@ -1,62 +1,57 @@
 """Access tokens: every invalid token gives 401, because clients refresh after a 401."""
 
-from __future__ import annotations
-
 import base64
 import json
 import time
 import uuid
-from collections.abc import Callable
-from typing import Any
 
 import jwt
 import pytest
-from flask import Flask
 
 from app.core.database.session import db
 from app.core.settings import settings
 from app.identity import sessions, tokens
-from app.identity.models import Role, RoleName, User
+from app.identity.models import Role, RoleName
 from tests.conftest import config_for_tests
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_user
 
 
-def claims_of(user: User, **changes: Any) -> dict[str, Any]:
+def claims_of(user, **changes):
     """Return the claims of a valid token for a live session of `user`."""
     good = jwt.decode(sessions.begin(user).access_token, options={"verify_signature": False})
     return {**good, **changes}
 
 
-def sign(claims: dict[str, Any], key: str | None = None, algorithm: str = "HS256", kid: str | None = None) -> str:
+def sign(claims, key=None, algorithm="HS256", kid=None):
     own = settings.jwt_secret_keys[0]
     return jwt.encode(
         claims, own if key is None else key, algorithm=algorithm, headers={"kid": kid or tokens.key_id(own)}
     )
 
 
-def test_an_access_token_contains_exactly_the_required_claims(client: Client, siti: Client) -> None:
+def test_an_access_token_contains_exactly_the_required_claims(client, siti):
     claims = claims_of(siti.user)
     assert set(claims) == set(tokens.CLAIMS)
     assert (claims["sub"], claims["role"], claims["roles"]) == (str(siti.id), "pasien", ["pasien"])
     assert claims["exp"] - claims["iat"] == 15 * 60
 
 
-def _without(name: str) -> Callable[[User], str]:
+def _without(name):
     return lambda user: sign({k: v for k, v in claims_of(user).items() if k != name})
 
 
-def _unsigned(user: User) -> str:
+def _unsigned(user):
     parts = ({"alg": "none", "typ": "JWT", "kid": tokens.key_id(settings.jwt_secret_keys[0])}, claims_of(user))
     return ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode() for part in parts) + "."
 
 
-def _signed_bytes(payload: bytes) -> str:
+def _signed_bytes(payload):
     own = settings.jwt_secret_keys[0]
     return jwt.PyJWS().encode(payload, own, algorithm="HS256", headers={"kid": tokens.key_id(own)})
 
 
-FORGERIES: dict[str, Callable[[User], str]] = {
+FORGERIES = {
     "nonsense": lambda _: "nonsense",
     "three dots": lambda _: "..",
     "not base64": lambda _: "ä.ö.ü",
@@ -87,7 +82,7 @@ FORGERIES: dict[str, Callable[[User], str]] = {
 }
 
 
-def test_a_user_without_a_role_can_log_in_and_refresh(client: Client, siti: Client, admin: Client) -> None:
+def test_a_user_without_a_role_can_log_in_and_refresh(client, siti, admin):
     """An administrator may remove a person's last role. The person can still log in and read their profile."""
     taken = admin.put(f"/admins/users/{siti.id}", {"role_ids": []})
     assert taken.json["role"] is None
@@ -98,13 +93,11 @@ def test_a_user_without_a_role_can_log_in_and_refresh(client: Client, siti: Clie
     assert_error(client.with_token(anew).get("/admins"), 403, "forbidden")
 
 
-def test_the_unmodified_token_of_the_forgery_tests_is_valid(client: Client, siti: Client) -> None:
+def test_the_unmodified_token_of_the_forgery_tests_is_valid(client, siti):
     assert client.with_token(sign(claims_of(siti.user))).get("/profile").status_code == 200
 
 
-def test_every_invalid_token_is_401_on_a_route_that_needs_a_token(
-    client: Client, siti: Client, subtests: pytest.Subtests
-) -> None:
+def test_every_invalid_token_is_401_on_a_route_that_needs_a_token(client, siti, subtests):
     for name, forge in FORGERIES.items():
         with subtests.test(name):
             header = {"Authorization": f"Bearer {forge(siti.user)}".encode().decode("latin-1")}
@@ -112,35 +105,33 @@ def test_every_invalid_token_is_401_on_a_route_that_needs_a_token(
 
 
 @pytest.mark.parametrize("header", ["Bearer", "Bearer ", "Basic c2l0aTp4", ", ,", "Token x", "bearer\tx", "Bearer a b"])
-def test_a_header_that_is_no_bearer_token_is_401(client: Client, header: str) -> None:
+def test_a_header_that_is_no_bearer_token_is_401(client, header):
     assert_error(client.get("/profile", headers={"Authorization": header}), 401)
 
 
 @pytest.mark.parametrize("forgery", ["nonsense", "no signature", "a damaged signature", "a refresh token", "no exp"])
-def test_an_invalid_token_is_refused_where_the_token_is_optional(client: Client, siti: Client, forgery: str) -> None:
+def test_an_invalid_token_is_refused_where_the_token_is_optional(client, siti, forgery):
     header = {"Authorization": f"Bearer {FORGERIES[forgery](siti.user)}"}
     assert_error(client.get("/forum/threads", headers=header), 401, "invalid_token")
 
 
 @pytest.mark.parametrize("header", ["Bearer", "Basic x", ", ,", "Token x"])
-def test_a_non_bearer_header_is_refused_where_the_token_is_optional(client: Client, header: str) -> None:
+def test_a_non_bearer_header_is_refused_where_the_token_is_optional(client, header):
     assert_error(client.get("/forum/threads", headers={"Authorization": header}), 401, "invalid_token")
 
 
-def test_a_token_in_a_cookie_or_in_the_query_is_ignored(client: Client, siti: Client) -> None:
+def test_a_token_in_a_cookie_or_in_the_query_is_ignored(client, siti):
     token = sessions.begin(siti.user).access_token
     assert_error(client.get("/profile", headers={"Cookie": f"access_token_cookie={token}"}), 401, "unauthorized")
     assert_error(client.get("/profile", query_string={"jwt": token}), 401, "unauthorized")
 
 
-def test_a_public_route_ignores_an_invalid_token(client: Client) -> None:
+def test_a_public_route_ignores_an_invalid_token(client):
     response = client.with_token("nonsense").get("/kategori")
     assert response.status_code == 200
 
 
-def test_the_first_key_signs_tokens_and_an_older_key_still_verifies_them(
-    app: Flask, client: Client, siti: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_key_signs_tokens_and_an_older_key_still_verifies_them(app, client, siti, monkeypatch):
     old = siti
     keys = ",".join(["n" * 40, *settings.jwt_secret_keys])
     monkeypatch.setitem(app.extensions, "config", config_for_tests(JWT_SECRET_KEYS=keys))
@@ -163,7 +154,7 @@ def test_the_first_key_signs_tokens_and_an_older_key_still_verifies_them(
         ((), None),
     ],
 )
-def test_role_names_one_of_several_roles(client: Client, roles: tuple[str, ...], role: str | None) -> None:
+def test_role_names_one_of_several_roles(client, roles, role):
     for name in ("perawat", "ahli gizi"):
         db.session.add(Role(name=name))
         db.session.flush()
@@ -176,7 +167,7 @@ def test_role_names_one_of_several_roles(client: Client, roles: tuple[str, ...],
     assert jwt.decode(fresh, options={"verify_signature": False})["role"] == role
 
 
-def test_a_superadmin_token_expires_after_15_minutes(client: Client) -> None:
+def test_a_superadmin_token_expires_after_15_minutes(client):
     token = sessions.begin_superadmin(make_user("admin", "superadmin"))
     claims = jwt.decode(token, options={"verify_signature": False})
     assert claims["role"] == RoleName.SUPERADMIN

@@ -1,38 +1,32 @@
 """Request bodies of webhooks, in the form in which the providers send them."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json
 from itertools import count
-from typing import Any
 
-from werkzeug.test import TestResponse
-
-from tests.helpers.client import Client
 from tests.inbox.phones import APP_SECRET, FONNTE_TOKEN
 
 _numbers = count(1)
 
 
-def whatsapp(*changes: dict[str, Any]) -> dict[str, Any]:
+def whatsapp(*changes):
     entry = {"id": "1", "time": 1749416383, "changes": list(changes)}
     return {"object": "whatsapp_business_account", "entry": [entry]}
 
 
-def heard(**value: Any) -> dict[str, Any]:
+def heard(**value):
     """Return the `changes` object of a WhatsApp webhook, with messages or receipts."""
     return {"field": "messages", "value": {"metadata": {"phone_number_id": "100200300400"}, **value}}
 
 
-def message(text: str = "SUDAH", *, sender: str = "6281200000001", ref: str | None = None) -> dict[str, Any]:
+def message(text="SUDAH", *, sender="6281200000001", ref=None):
     ref = ref or f"wamid.in.{next(_numbers)}"
     return {"from": sender, "id": ref, "timestamp": "1749416383", "type": "text", "text": {"body": text}}
 
 
 #: WhatsApp messages of other types than text: the body, the stored text and the stored payload.
-WHATSAPP_KINDS: dict[str, tuple[dict[str, Any], str, dict[str, str]]] = {
+WHATSAPP_KINDS = {
     "quoted": (
         {"context": {"from": "6281100000000", "id": "wamid.7"}, "type": "text", "text": {"body": "SUDAH"}},
         "SUDAH",
@@ -132,7 +126,7 @@ WHATSAPP_KINDS: dict[str, tuple[dict[str, Any], str, dict[str, str]]] = {
 }
 
 #: Fonnte messages of other types than text: the body, the text and the type. Fonnte has no reactions or quotes.
-FONNTE_KINDS: dict[str, tuple[dict[str, Any], str, str]] = {
+FONNTE_KINDS = {
     "text": ({"message": "SUDAH"}, "SUDAH", "text"),
     "button": ({"message": "", "text": "Sudah"}, "Sudah", "text"),
     "file": ({"message": "non-text message"}, "", "media"),
@@ -151,15 +145,15 @@ FONNTE_KINDS: dict[str, tuple[dict[str, Any], str, str]] = {
 }
 
 
-def status(told: str = "delivered", *, ref: str = "wamid.1", **more: Any) -> dict[str, Any]:
+def status(told="delivered", *, ref="wamid.1", **more):
     return {"id": ref, "status": told, "timestamp": "1749416383", "recipient_id": "6281200000001", **more}
 
 
-def sign(body: bytes, secret: str = APP_SECRET) -> str:
+def sign(body, secret=APP_SECRET):
     return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
-def post_whatsapp(client: Client, body: Any, **headers: str) -> TestResponse:
+def post_whatsapp(client, body, **headers):
     """Post a body to a webhook. Sign it, unless other headers are given."""
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     return client.post(
@@ -170,11 +164,11 @@ def post_whatsapp(client: Client, body: Any, **headers: str) -> TestResponse:
     )
 
 
-def post_fonnte(client: Client, event: str, body: Any, token: str = FONNTE_TOKEN) -> TestResponse:
+def post_fonnte(client, event, body, token=FONNTE_TOKEN):
     return client.post(f"/webhooks/fonnte/{token}/{event}", body)
 
 
-def fonnte_message(text: str = "SUDAH", *, sender: str = "6281200000001", **more: Any) -> dict[str, Any]:
+def fonnte_message(text="SUDAH", *, sender="6281200000001", **more):
     return {
         "device": "6281100000000", "sender": sender, "message": text, "name": "Siti", "timestamp": 1749416383,
         "inboxid": next(_numbers), **more,

@@ -1,28 +1,23 @@
 """Fixtures: an application with active webhooks, and the fake phone of Siti, a patient."""
 
-from __future__ import annotations
-
 import uuid
 from dataclasses import replace
 from datetime import UTC, timedelta
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
 from app.pengingat.models import Occurrence
-from tests.helpers.client import Client
 from tests.inbox.phones import APP_SECRET, FONNTE_TOKEN, VERIFY_TOKEN, Phone
-from tests.inbox.reminders import Sent, mark_sent
+from tests.inbox.reminders import mark_sent
 from tests.pengingat.conftest import moment
-from tests.pengingat.ledgers import Time
 
 __all__ = ["moment"]
 
 
 @pytest.fixture
-def live(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Flask:
+def live(real_app, monkeypatch):
     """Return the application with active webhooks of both providers."""
     changed = replace(
         real_app.extensions["config"],
@@ -36,25 +31,25 @@ def live(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Flask:
 
 
 @pytest.fixture
-def provider(live: Flask, client: Client) -> Client:
+def provider(live, client):
     return client
 
 
 @pytest.fixture
-def phone(siti: Client) -> Phone:
+def phone(siti):
     number = siti.user.phone
     assert number is not None
     return Phone(number)
 
 
 @pytest.fixture
-def sent(moment: Time, siti: Client) -> Sent:
+def sent(moment, siti):
     """Return a function that sends one reminder message about the named medicines.
 
     The doses were due `ago` minutes ago. `ref` is the provider's message id.
     """
 
-    def send(*names: str, ago: int = 5, ref: str | None = None) -> list[int]:
+    def send(*names, ago=5, ref=None):
         due_at, token = moment.now - timedelta(minutes=ago), uuid.uuid4()
         body = {"tipe": "obat", "judul": "Obat"}
         at = (due_at - timedelta(days=1)).astimezone(UTC)

@@ -1,7 +1,5 @@
 """Keys of the webhooks, a fake phone that writes to the service, and functions that read the stored events."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import count
@@ -20,12 +18,12 @@ FONNTE_TOKEN = "fonnte-token-of-the-tests-0123456789"
 _numbers = count(1)
 
 
-def rows() -> list[Inbound]:
+def rows():
     db.session.expire_all()
     return list(db.session.scalars(sa.select(Inbound).order_by(Inbound.id)))
 
 
-def age(**span: float) -> None:
+def age(**span):
     with unit_of_work():
         back = timedelta(**span)
         values = {name: getattr(Inbound, name) - back for name in ("received_at", "handled_at")}
@@ -39,10 +37,10 @@ class Said:
 
 
 class Phone:
-    def __init__(self, number: str) -> None:
+    def __init__(self, number):
         self.number = number
 
-    def write(self, text: str, *, ref: str | None = None, **payload: str) -> Said:
+    def write(self, text, *, ref=None, **payload):
         """Send a message and handle it. `ref` is the provider's id of the message, or of the message that it edits."""
         row_id = self.send(text, ref=ref, **payload)
         jobs.handle()
@@ -53,7 +51,7 @@ class Phone:
         assert all((answer.target, answer.user_id) == (self.number, None) for answer in answers)
         return Said(row.outcome, next((str(words_of(answer)["text"]) for answer in answers), None))
 
-    def send(self, text: str, *, ref: str | None = None, **payload: str) -> int:
+    def send(self, text, *, ref=None, **payload):
         values = {"provider": "test", "event_key": f"phone:{next(_numbers)}", "kind": InboundKind.MESSAGE}
         with unit_of_work():
             row = Inbound(phone=self.number, text=text, ref=ref, payload={"type": "text", **payload}, **values)

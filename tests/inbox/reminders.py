@@ -1,10 +1,7 @@
 """Helpers for sent medicine reminders and for the recorded answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import timedelta
-from uuid import UUID
 
 import sqlalchemy as sa
 
@@ -15,7 +12,7 @@ from app.pengingat.models import Occurrence
 Sent = Callable[..., list[int]]
 
 
-def mark_sent(row: Occurrence, token: UUID, ref: str | None = None) -> None:
+def mark_sent(row, token, ref=None):
     """Let a message to the owner say this occurrence at its due time. Occurrences with one token are one message."""
     message = db.session.scalars(sa.select(Delivery).filter_by(claim_token=token)).one_or_none()
     if message is None:
@@ -39,10 +36,10 @@ def mark_sent(row: Occurrence, token: UUID, ref: str | None = None) -> None:
     db.session.flush()
 
 
-def read(occurrence_id: int) -> Occurrence:
+def read(occurrence_id):
     db.session.expire_all()
     return db.session.get_one(Occurrence, occurrence_id)
 
 
-def state(occurrence_id: int) -> str:
+def state(occurrence_id):
     return read(occurrence_id).state

@@ -3,8 +3,6 @@
 Each entry of the table has the sentences of one meaning.
 """
 
-from __future__ import annotations
-
 from app.inbox.reading import Word
 
 _SENTENCES = {

@@ -1,7 +1,5 @@
 """Tests of answers to reminders, by text and by button. An answer is about the latest reminder that is still open."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest
@@ -11,34 +9,32 @@ from app.core.database.session import db
 from app.notifications.models import Delivery
 from app.pengingat.ledger import rows, tokens
 from app.pengingat.models import Occurrence
-from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.inbox.phones import Phone, age
-from tests.inbox.reminders import Sent, read, state
-from tests.pengingat.ledgers import Time
+from tests.inbox.reminders import read, state
 
 
-def test_a_reply_quoting_a_reminder_can_change_its_answer(phone: Phone, sent: Sent) -> None:
+def test_a_reply_quoting_a_reminder_can_change_its_answer(phone, sent):
     (row,) = sent("Metformin", ref="wamid.a")
     phone.write("SUDAH")
     phone.write("LEWATI", about="wamid.a")
     assert state(row) == "skipped"
 
 
-def test_snooze_postpones_the_reminder_by_the_given_minutes(phone: Phone, sent: Sent, moment: Time) -> None:
+def test_snooze_postpones_the_reminder_by_the_given_minutes(phone, sent, moment):
     (row,) = sent("Metformin")
     assert phone.write("TUNDA 20").text == "Baik, Siti. Kami ingatkan lagi pukul 08.20 WIB."
     assert (state(row), read(row).snoozed_until) == ("pending", moment.now + timedelta(minutes=20))
 
 
-def test_a_snooze_over_the_maximum_count_is_refused(phone: Phone, sent: Sent) -> None:
+def test_a_snooze_over_the_maximum_count_is_refused(phone, sent):
     (row,) = sent("Metformin")
     read(row).snoozes = rows.MAX_SNOOZES
     db.session.commit()
     assert phone.write("TUNDA 5").text == "Pengingat ini tidak dapat ditunda lagi."
 
 
-def test_a_missed_reminder_can_be_marked_done_late(phone: Phone, sent: Sent) -> None:
+def test_a_missed_reminder_can_be_marked_done_late(phone, sent):
     (missed,), (done,) = sent("Metformin", ago=90), sent("Amlodipin", ago=30)
     db.session.execute(sa.update(Occurrence).where(Occurrence.id == missed).values(state="missed"))
     db.session.commit()
@@ -49,7 +45,7 @@ def test_a_missed_reminder_can_be_marked_done_late(phone: Phone, sent: Sent) -> 
     assert (state(missed), read(missed).late) == ("done", True)
 
 
-def test_a_missed_reminder_cannot_be_skipped(phone: Phone, sent: Sent) -> None:
+def test_a_missed_reminder_cannot_be_skipped(phone, sent):
     (missed,) = sent("Metformin", ago=90)
     db.session.execute(sa.update(Occurrence).where(Occurrence.id == missed).values(state="missed"))
     db.session.commit()
@@ -57,13 +53,13 @@ def test_a_missed_reminder_cannot_be_skipped(phone: Phone, sent: Sent) -> None:
     assert state(missed) == "missed"
 
 
-def test_done_answers_all_reminders_of_one_message(phone: Phone, sent: Sent) -> None:
+def test_done_answers_all_reminders_of_one_message(phone, sent):
     rows = sent("Metformin", "Amlodipin", "Simvastatin")
     assert phone.write("SUDAH").text == "Terima kasih, Siti. Sudah kami catat: Metformin, Amlodipin, Simvastatin."
     assert [state(row) for row in rows] == ["done"] * 3
 
 
-def test_an_answer_about_several_names_what_was_recorded(phone: Phone, sent: Sent, siti: Client, moment: Time) -> None:
+def test_an_answer_about_several_names_what_was_recorded(phone, sent, siti, moment):
     medicines = sent("Metformin", "Amlodipin")
     moment.move(days=-1)
     meal = {"sarapan": {"jam": f"{read(medicines[0]).due_at:%H:%M}"}}
@@ -81,7 +77,7 @@ def test_an_answer_about_several_names_what_was_recorded(phone: Phone, sent: Sen
     assert phone.write("LEWATI 1 3").text == "Baik, Siti. Kali ini dilewati: Metformin, sarapan."
 
 
-def test_numbers_select_reminders_within_one_message(phone: Phone, sent: Sent) -> None:
+def test_numbers_select_reminders_within_one_message(phone, sent):
     rows = sent("Metformin", "Amlodipin", "Simvastatin")
     phone.write("SUDAH 2")
     assert [state(row) for row in rows] == ["pending", "done", "pending"]
@@ -90,14 +86,14 @@ def test_numbers_select_reminders_within_one_message(phone: Phone, sent: Sent) -
 
 
 @pytest.mark.parametrize("number", ["0", "3", "99999999"])
-def test_a_number_outside_the_list_of_the_message_is_refused(phone: Phone, sent: Sent, number: str) -> None:
+def test_a_number_outside_the_list_of_the_message_is_refused(phone, sent, number):
     rows = sent("Metformin", "Amlodipin")
     said = phone.write(f"SUDAH {number}")
     assert said.text == "Pesan terakhir memuat 2 pengingat. Balas dengan nomor 1 sampai 2."
     assert [state(row) for row in rows] == ["pending", "pending"]
 
 
-def test_ok_and_not_yet_are_accepted_for_a_missed_dose(phone: Phone, sent: Sent) -> None:
+def test_ok_and_not_yet_are_accepted_for_a_missed_dose(phone, sent):
     (row,) = sent("Metformin", ago=90)
     db.session.execute(sa.update(Occurrence).where(Occurrence.id == row).values(state="missed"))
     db.session.commit()
@@ -105,7 +101,7 @@ def test_ok_and_not_yet_are_accepted_for_a_missed_dose(phone: Phone, sent: Sent)
     assert phone.write("belum").text == "Baik, Siti, kami tunggu."
 
 
-def test_not_yet_undoes_all_reminders_of_the_last_answer(phone: Phone, sent: Sent) -> None:
+def test_not_yet_undoes_all_reminders_of_the_last_answer(phone, sent):
     (older,), rows = sent("Aspirin", ago=30), sent("Metformin", "Amlodipin")
     phone.write("SUDAH")
     said = phone.write("belum kak")
@@ -114,9 +110,7 @@ def test_not_yet_undoes_all_reminders_of_the_last_answer(phone: Phone, sent: Sen
 
 
 @pytest.mark.parametrize("texts", [["sudah metformin"], ["sudah metformin", "sudah amlodipin"]])
-def test_not_yet_with_a_name_takes_back_the_answer_about_that_name(
-    phone: Phone, sent: Sent, moment: Time, texts: list[str]
-) -> None:
+def test_not_yet_with_a_name_takes_back_the_answer_about_that_name(phone, sent, moment, texts):
     metformin, amlodipin = sent("Metformin", "Amlodipin")
     for text in texts:
         phone.write(text)
@@ -126,7 +120,7 @@ def test_not_yet_with_a_name_takes_back_the_answer_about_that_name(
     assert (state(metformin), state(amlodipin)) == ("pending", before)
 
 
-def test_not_yet_undoes_an_answer_only_within_one_hour(phone: Phone, sent: Sent, moment: Time) -> None:
+def test_not_yet_undoes_an_answer_only_within_one_hour(phone, sent, moment):
     (row,) = sent("Metformin")
     phone.write("SUDAH")
     moment.move(minutes=60)
@@ -137,7 +131,7 @@ def test_not_yet_undoes_an_answer_only_within_one_hour(phone: Phone, sent: Sent,
     assert state(row) == "missed"
 
 
-def test_not_yet_applies_to_a_newer_open_reminder_and_undoes_nothing(phone: Phone, sent: Sent) -> None:
+def test_not_yet_applies_to_a_newer_open_reminder_and_undoes_nothing(phone, sent):
     (older,) = sent("Metformin", ago=30)
     phone.write("SUDAH")
     (newer,) = sent("Amlodipin")
@@ -145,7 +139,7 @@ def test_not_yet_applies_to_a_newer_open_reminder_and_undoes_nothing(phone: Phon
     assert (state(older), state(newer)) == ("done", "pending")
 
 
-def token(occurrence_id: int) -> str:
+def token(occurrence_id):
     """Give the message about this occurrence a link. Return the token."""
     made = tokens.token_of(occurrence_id, "test")
     which = sa.update(Delivery).where(Delivery.said == [occurrence_id])
@@ -157,7 +151,7 @@ def token(occurrence_id: int) -> str:
 @pytest.mark.parametrize(
     ("what", "expected"), [("", "done"), (":skip", "skipped"), (":snooze", "pending")], ids=["done", "skip", "snooze"]
 )
-def test_a_button_answers_the_reminder_of_its_own_message(phone: Phone, sent: Sent, what: str, expected: str) -> None:
+def test_a_button_answers_the_reminder_of_its_own_message(phone, sent, what, expected):
     (older,), (newer,) = sent("Metformin", ago=30), sent("Amlodipin")
     said = phone.write("Sudah diminum", pressed=f"T:{token(older)}{what}")
     assert said.text is not None
@@ -165,7 +159,7 @@ def test_a_button_answers_the_reminder_of_its_own_message(phone: Phone, sent: Se
     assert (read(older).snoozed_until is not None) == (what == ":snooze")
 
 
-def test_a_button_of_another_users_message_is_refused(phone: Phone, sent: Sent) -> None:
+def test_a_button_of_another_users_message_is_refused(phone, sent):
     (row,) = sent("Metformin")
     make_user(nomor_hp="081234567891")
     db.session.commit()
@@ -174,7 +168,7 @@ def test_a_button_of_another_users_message_is_refused(phone: Phone, sent: Sent) 
     assert state(row) == "pending"
 
 
-def test_an_expired_or_unknown_button_token_gets_an_explanation(phone: Phone, sent: Sent, moment: Time) -> None:
+def test_an_expired_or_unknown_button_token_gets_an_explanation(phone, sent, moment):
     (row,) = sent("Metformin")
     moment.move(hours=25)
     assert phone.write("Sudah", pressed=f"T:{token(row)}").text == "Tautan ini sudah tidak berlaku."
@@ -183,7 +177,7 @@ def test_an_expired_or_unknown_button_token_gets_an_explanation(phone: Phone, se
     )
 
 
-def test_reply_times_use_the_time_zone_of_the_reminder(phone: Phone, sent: Sent, siti: Client) -> None:
+def test_reply_times_use_the_time_zone_of_the_reminder(phone, sent, siti):
     (row,) = sent("Metformin")
     read(row).timezone = "Asia/Jayapura"
     db.session.commit()
@@ -191,7 +185,7 @@ def test_reply_times_use_the_time_zone_of_the_reminder(phone: Phone, sent: Sent,
 
 
 @pytest.mark.parametrize("name", ["promo.com Siti", "http://jahat.id", "promo.help Siti", "jahat.рф"])
-def test_a_web_address_in_a_user_name_is_not_sent_in_a_reply(phone: Phone, sent: Sent, siti: Client, name: str) -> None:
+def test_a_web_address_in_a_user_name_is_not_sent_in_a_reply(phone, sent, siti, name):
     sent("Metformin")
     siti.user.nama_ktp = name
     db.session.commit()
@@ -201,7 +195,7 @@ def test_a_web_address_in_a_user_name_is_not_sent_in_a_reply(phone: Phone, sent:
     assert "jahat" not in said.text
 
 
-def test_not_yet_takes_no_answer_back_after_a_withdrawn_consent(phone: Phone, sent: Sent, siti: Client) -> None:
+def test_not_yet_takes_no_answer_back_after_a_withdrawn_consent(phone, sent, siti):
     (row,) = sent("Metformin")
     phone.write("SUDAH")
     assert siti.put("/profile/persetujuan", {"health_data": False}).status_code == 200

@@ -1,7 +1,5 @@
 """Tests of a caregiver who answers reminders of a dependent, a person without a phone."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from uuid import uuid4
 
@@ -11,13 +9,12 @@ import sqlalchemy as sa
 from app.core.database.session import db, unit_of_work
 from app.pengingat.models import Occurrence
 from tests.caregivers.dependents import keep
-from tests.helpers.client import Client
 from tests.inbox.phones import Phone, age
 from tests.inbox.reminders import mark_sent
 
 
 @pytest.fixture
-def budis(budi: Client) -> Phone:
+def budis(budi):
     """Return the fake phone of Budi, who cares for his mother."""
     number = budi.user.phone
     assert number is not None
@@ -25,11 +22,11 @@ def budis(budi: Client) -> Phone:
 
 
 @pytest.fixture
-def ibu(budi: Client) -> int:
+def ibu(budi):
     return keep(budi)
 
 
-def remind(client: Client, minutes: int, name: str = "Metformin", patient_id: int | None = None) -> int:
+def remind(client, minutes, name="Metformin", patient_id=None):
     """Create a dose that was due and sent this many minutes ago. Return the id of its row."""
     own = "" if patient_id is None else f"?patient_id={patient_id}"
     body = {
@@ -53,13 +50,13 @@ def remind(client: Client, minutes: int, name: str = "Metformin", patient_id: in
     return row
 
 
-def answered(row_id: int) -> tuple[str, str | None]:
+def answered(row_id):
     db.session.expire_all()
     row = db.session.get_one(Occurrence, row_id)
     return row.state, row.answered_via
 
 
-def test_done_from_the_caregiver_is_recorded_for_the_dependent(budi: Client, budis: Phone, ibu: int) -> None:
+def test_done_from_the_caregiver_is_recorded_for_the_dependent(budi, budis, ibu):
     dose = remind(budi, 5, patient_id=ibu)
     said = budis.write("SUDAH")
     assert answered(dose) == ("done", "caregiver")
@@ -67,9 +64,7 @@ def test_done_from_the_caregiver_is_recorded_for_the_dependent(budi: Client, bud
 
 
 @pytest.mark.parametrize("hers_is_last", [True, False])
-def test_done_answers_the_person_of_the_latest_reminder_first(
-    budi: Client, budis: Phone, ibu: int, hers_is_last: bool
-) -> None:
+def test_done_answers_the_person_of_the_latest_reminder_first(budi, budis, ibu, hers_is_last):
     own, hers = remind(budi, 10 if hers_is_last else 5), remind(budi, 5 if hers_is_last else 10, patient_id=ibu)
     budis.write("SUDAH")
     first, second = (hers, own) if hers_is_last else (own, hers)
@@ -80,7 +75,7 @@ def test_done_answers_the_person_of_the_latest_reminder_first(
     assert answered(second) == ("done", "message" if hers_is_last else "caregiver")
 
 
-def test_reminders_of_two_people_in_one_minute_need_separate_answers(budi: Client, budis: Phone, ibu: int) -> None:
+def test_reminders_of_two_people_in_one_minute_need_separate_answers(budi, budis, ibu):
     own, hers = remind(budi, 5), remind(budi, 5, patient_id=ibu)
     budis.write("SUDAH")
     assert sorted(state for state, _ in (answered(own), answered(hers))) == ["done", "pending"]
@@ -90,27 +85,27 @@ def test_reminders_of_two_people_in_one_minute_need_separate_answers(budi: Clien
 
 
 @pytest.mark.parametrize("text", ["Bapak sudah", "sudah, bapak", "Ibu sudah minum", "kakak sudah"])
-def test_a_word_for_a_person_is_not_read_as_a_polite_word(budi: Client, budis: Phone, ibu: int, text: str) -> None:
+def test_a_word_for_a_person_is_not_read_as_a_polite_word(budi, budis, ibu, text):
     """Budi may write about his father, although the last message was about his mother."""
     dose = remind(budi, 5, patient_id=ibu)
     assert budis.write(text).outcome == "answered:doubt"
     assert answered(dose) == ("pending", None)
 
 
-def test_not_yet_undoes_the_answer_for_the_dependent(budi: Client, budis: Phone, ibu: int) -> None:
+def test_not_yet_undoes_the_answer_for_the_dependent(budi, budis, ibu):
     dose = remind(budi, 5, patient_id=ibu)
     budis.write("SUDAH")
     budis.write("belum")
     assert answered(dose) == ("pending", None)
 
 
-def test_a_quote_of_the_dependents_reminder_answers_that_reminder(budi: Client, budis: Phone, ibu: int) -> None:
+def test_a_quote_of_the_dependents_reminder_answers_that_reminder(budi, budis, ibu):
     own, hers = remind(budi, 5), remind(budi, 10, patient_id=ibu)
     budis.write("sudah", about=f"ref-{hers}")
     assert (answered(own), answered(hers)) == (("pending", None), ("done", "caregiver"))
 
 
-def test_a_check_mark_and_its_removal_answer_and_undo_for_the_dependent(budi: Client, budis: Phone, ibu: int) -> None:
+def test_a_check_mark_and_its_removal_answer_and_undo_for_the_dependent(budi, budis, ibu):
     dose = remind(budi, 5, patient_id=ibu)
     budis.write("✅", type="reaction", about=f"ref-{dose}")
     assert answered(dose) == ("done", "caregiver")
@@ -118,9 +113,7 @@ def test_a_check_mark_and_its_removal_answer_and_undo_for_the_dependent(budi: Cl
     assert answered(dose) == ("pending", None)
 
 
-def test_another_user_cannot_answer_the_dependents_reminder(
-    client: Client, siti: Client, budi: Client, ibu: int
-) -> None:
+def test_another_user_cannot_answer_the_dependents_reminder(client, siti, budi, ibu):
     dose = remind(budi, 5, patient_id=ibu)
     number = siti.user.phone
     assert number is not None

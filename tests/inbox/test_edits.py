@@ -1,28 +1,24 @@
 """Edited messages. WhatsApp lets a person edit a message for 15 minutes. An edit corrects what the message recorded."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from app.inbox import jobs
-from tests.helpers.client import Client
 from tests.inbox.bodies import heard, message, post_whatsapp, whatsapp
-from tests.inbox.phones import Phone, Said, age, rows
-from tests.inbox.reminders import Sent, read, state
-from tests.pengingat.ledgers import Time
+from tests.inbox.phones import age, rows
+from tests.inbox.reminders import read, state
 
 
-def edit(phone: Phone, text: str, ref: str = "wamid.in.a", **payload: str) -> Said:
+def edit(phone, text, ref="wamid.in.a", **payload):
     return phone.write(text, ref=ref, edited=ref, **payload)
 
 
-def write(phone: Phone, text: str, ref: str = "wamid.in.a", **payload: str) -> Said:
+def write(phone, text, ref="wamid.in.a", **payload):
     return phone.write(text, ref=ref, **payload)
 
 
-def test_done_edited_to_not_yet_takes_the_answer_back(phone: Phone, sent: Sent) -> None:
+def test_done_edited_to_not_yet_takes_the_answer_back(phone, sent):
     (row,) = sent("Metformin")
     write(phone, "sudah")
     assert state(row) == "done"
@@ -31,7 +27,7 @@ def test_done_edited_to_not_yet_takes_the_answer_back(phone: Phone, sent: Sent) 
     assert state(row) == "pending"
 
 
-def test_an_edit_with_the_same_meaning_changes_nothing(phone: Phone, sent: Sent) -> None:
+def test_an_edit_with_the_same_meaning_changes_nothing(phone, sent):
     (row,) = sent("Metformin")
     write(phone, "sudah")
     at = read(row).answered_at
@@ -40,7 +36,7 @@ def test_an_edit_with_the_same_meaning_changes_nothing(phone: Phone, sent: Sent)
     assert (state(row), read(row).answered_at) == ("done", at)
 
 
-def test_an_edit_with_the_same_meaning_does_not_hide_the_recorded_answer(phone: Phone, sent: Sent) -> None:
+def test_an_edit_with_the_same_meaning_does_not_hide_the_recorded_answer(phone, sent):
     (row,) = sent("Metformin")
     write(phone, "sudah")
     edit(phone, "sudah!")
@@ -48,7 +44,7 @@ def test_an_edit_with_the_same_meaning_does_not_hide_the_recorded_answer(phone: 
     assert state(row) == "pending"
 
 
-def test_an_edit_is_read_for_the_time_that_the_first_text_meant(phone: Phone, sent: Sent) -> None:
+def test_an_edit_is_read_for_the_time_that_the_first_text_meant(phone, sent):
     """After the first text, another reminder is the last open one. The edit is not about that reminder."""
     (older,), (newer,) = sent("Metformin", ago=30), sent("Amlodipin")
     write(phone, "sudah")
@@ -57,7 +53,7 @@ def test_an_edit_is_read_for_the_time_that_the_first_text_meant(phone: Phone, se
     assert (state(older), state(newer)) == ("pending", "skipped")
 
 
-def test_an_edit_is_not_about_a_reminder_that_was_sent_later(phone: Phone, sent: Sent) -> None:
+def test_an_edit_is_not_about_a_reminder_that_was_sent_later(phone, sent):
     (older,) = sent("Metformin", ago=30)
     write(phone, "ok")
     (newer,) = sent("Amlodipin")
@@ -65,44 +61,42 @@ def test_an_edit_is_not_about_a_reminder_that_was_sent_later(phone: Phone, sent:
     assert (state(older), state(newer)) == ("done", "pending")
 
 
-def test_edited_numbers_replace_the_recorded_ones(phone: Phone, sent: Sent) -> None:
+def test_edited_numbers_replace_the_recorded_ones(phone, sent):
     first, second = sent("Metformin", "Amlodipin")
     write(phone, "sudah 1")
     assert edit(phone, "sudah 2").outcome == "answered:done"
     assert (state(first), state(second)) == ("pending", "done")
 
 
-def test_an_edited_name_replaces_the_recorded_one(phone: Phone, sent: Sent) -> None:
+def test_an_edited_name_replaces_the_recorded_one(phone, sent):
     first, second = sent("Metformin", "Amlodipin")
     write(phone, "sudah metformin")
     edit(phone, "sudah amlodipin")
     assert (state(first), state(second)) == ("pending", "done")
 
 
-def test_an_edit_of_a_quoting_message_is_about_the_quoted_reminder(phone: Phone, sent: Sent) -> None:
+def test_an_edit_of_a_quoting_message_is_about_the_quoted_reminder(phone, sent):
     (older,), (newer,) = sent("Metformin", ago=30, ref="wamid.a"), sent("Amlodipin", ref="wamid.b")
     write(phone, "sudah", about="wamid.a")
     edit(phone, "lewati")
     assert (state(older), state(newer)) == ("skipped", "pending")
 
 
-def test_an_unclear_edit_takes_the_answer_back_and_asks(phone: Phone, sent: Sent) -> None:
+def test_an_unclear_edit_takes_the_answer_back_and_asks(phone, sent):
     (row,) = sent("Metformin")
     write(phone, "sudah")
     assert edit(phone, "sudah muntah").outcome == "answered:doubt"
     assert state(row) == "pending"
 
 
-def test_an_edit_without_an_answer_of_its_own_confirms_that_the_record_is_gone(phone: Phone, sent: Sent) -> None:
+def test_an_edit_without_an_answer_of_its_own_confirms_that_the_record_is_gone(phone, sent):
     (row,) = sent("Metformin")
     write(phone, "sudah")
     assert edit(phone, "terima kasih").text == "Baik, kami batalkan catatannya."
     assert state(row) == "pending"
 
 
-def test_an_edit_leaves_an_answer_that_was_given_in_another_way(
-    phone: Phone, sent: Sent, siti: Client, moment: Time
-) -> None:
+def test_an_edit_leaves_an_answer_that_was_given_in_another_way(phone, sent, siti, moment):
     (row,) = sent("Metformin")
     write(phone, "sudah")
     moment.move(seconds=1)
@@ -113,7 +107,7 @@ def test_an_edit_leaves_an_answer_that_was_given_in_another_way(
     assert state(row) == "done"
 
 
-def test_an_edit_takes_back_no_answer_of_another_message(phone: Phone, sent: Sent) -> None:
+def test_an_edit_takes_back_no_answer_of_another_message(phone, sent):
     (older,) = sent("Metformin", ago=30)
     write(phone, "sudah", "wamid.in.a")
     (newer,) = sent("Amlodipin")
@@ -124,20 +118,20 @@ def test_an_edit_takes_back_no_answer_of_another_message(phone: Phone, sent: Sen
     assert (state(older), state(newer)) == ("done", "pending")
 
 
-def test_an_edit_of_a_message_that_never_came_is_read_as_a_message(phone: Phone, sent: Sent) -> None:
+def test_an_edit_of_a_message_that_never_came_is_read_as_a_message(phone, sent):
     (row,) = sent("Metformin")
     assert edit(phone, "sudah").outcome == "answered:done"
     assert state(row) == "done"
 
 
-def test_a_message_that_comes_after_its_edit_is_ignored(phone: Phone, sent: Sent) -> None:
+def test_a_message_that_comes_after_its_edit_is_ignored(phone, sent):
     (row,) = sent("Metformin")
     edit(phone, "belum")
     assert write(phone, "sudah").outcome == "ignored"
     assert state(row) == "pending"
 
 
-def test_an_edit_that_comes_after_a_later_edit_is_ignored(phone: Phone, sent: Sent) -> None:
+def test_an_edit_that_comes_after_a_later_edit_is_ignored(phone, sent):
     (row,) = sent("Metformin")
     early, late = (datetime.now(UTC) - timedelta(seconds=seconds) for seconds in (20, 10))
     write(phone, "ok")
@@ -147,13 +141,13 @@ def test_an_edit_that_comes_after_a_later_edit_is_ignored(phone: Phone, sent: Se
 
 
 @pytest.mark.parametrize("text", ["saya mau bunuh diri", "ibu saya pingsan"])
-def test_danger_in_an_edit_gets_help(phone: Phone, sent: Sent, text: str) -> None:
+def test_danger_in_an_edit_gets_help(phone, sent, text):
     sent("Metformin")
     write(phone, "sudah")
     assert edit(phone, text).outcome in ("answered:crisis", "answered:emergency")
 
 
-def test_an_edit_that_whatsapp_reports_corrects_the_answer(provider: Client, siti: Client, sent: Sent) -> None:
+def test_an_edit_that_whatsapp_reports_corrects_the_answer(provider, siti, sent):
     sender = str(siti.user.phone)[1:]
     (row,) = sent("Metformin")
     now = f"{datetime.now(UTC).timestamp():.0f}"

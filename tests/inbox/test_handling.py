@@ -1,15 +1,11 @@
 """Each event is handled exactly once, although workers may die or run at the same time."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from itertools import count
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 from redis.exceptions import ConnectionError as RedisAwayError
 from sqlalchemy.exc import OperationalError
 
@@ -19,7 +15,6 @@ from app.core.lib import local_time
 from app.inbox import jobs
 from app.inbox.handlers import InboundHandlers
 from app.notifications.models import Inbound, InboundKind, inbound
-from tests.helpers.client import Client
 from tests.inbox.phones import rows
 from tests.notifications.deliveries import sent
 
@@ -27,12 +22,12 @@ _numbers = count(1)
 
 
 class Ear:
-    def __init__(self) -> None:
-        self.heard: list[str | None] = []
-        self.broken: type[Exception] | None = None
-        self.locked: str | None = None
+    def __init__(self):
+        self.heard = []
+        self.broken = None
+        self.locked = None
 
-    def __call__(self, row: Inbound) -> str:
+    def __call__(self, row):
         self.heard.append(row.text)
         if self.broken:
             raise self.broken
@@ -42,12 +37,12 @@ class Ear:
         return "heard"
 
 
-def _ignore(*_: object) -> None:
+def _ignore(*_):
     pass
 
 
 @pytest.fixture
-def ear(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Ear:
+def ear(real_app, monkeypatch):
     ear = Ear()
     monkeypatch.setitem(
         real_app.extensions, "inbound_handlers", InboundHandlers({InboundKind.MESSAGE: ear}, _ignore, _ignore)
@@ -55,18 +50,18 @@ def ear(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Ear:
     return ear
 
 
-def came(text: str = "SUDAH", phone: str = "+6281200000001", **fields: Any) -> None:
+def came(text="SUDAH", phone="+6281200000001", **fields):
     with unit_of_work():
         key = f"handling:{next(_numbers)}"
         values = {"provider": "test", "event_key": key, "kind": InboundKind.MESSAGE, "phone": phone, "text": text}
         db.session.add(Inbound(**{**values, **fields}))
 
 
-def outcomes() -> list[str | None]:
+def outcomes():
     return [row.outcome for row in rows()]
 
 
-def test_inbound_messages_are_handled_once_in_order(app: Flask, ear: Ear) -> None:
+def test_inbound_messages_are_handled_once_in_order(app, ear):
     for text in ("satu", "dua", "tiga"):
         came(text)
     jobs.handle()
@@ -76,13 +71,13 @@ def test_inbound_messages_are_handled_once_in_order(app: Flask, ear: Ear) -> Non
     assert all(row.handled_at for row in rows())
 
 
-def test_an_inbound_row_without_a_handler_is_ignored(app: Flask, ear: Ear) -> None:
+def test_an_inbound_row_without_a_handler_is_ignored(app, ear):
     came(kind=InboundKind.DEVICE)
     jobs.handle()
     assert outcomes() == ["ignored"]
 
 
-def test_a_failing_handler_does_not_block_later_rows(app: Flask, ear: Ear) -> None:
+def test_a_failing_handler_does_not_block_later_rows(app, ear):
     came("satu")
     came("dua", phone="+6281200000002")
     ear.broken = ZeroDivisionError
@@ -98,13 +93,11 @@ class KilledError(BaseException):
 
 
 @pytest.mark.parametrize("moment", ["in the handler", "before the commit"])
-def test_a_killed_worker_leaves_the_row_unhandled_for_a_retry(
-    committed: Flask, ear: Ear, monkeypatch: pytest.MonkeyPatch, moment: str
-) -> None:
+def test_a_killed_worker_leaves_the_row_unhandled_for_a_retry(committed, ear, monkeypatch, moment):
     came()
     with monkeypatch.context() as patch:
 
-        def die(*_: object) -> str:
+        def die(*_):
             raise KilledError
 
         if moment == "in the handler":
@@ -119,9 +112,9 @@ def test_a_killed_worker_leaves_the_row_unhandled_for_a_retry(
     assert outcomes() == ["heard"]
 
 
-def test_a_database_connection_error_leaves_the_row_unhandled(app: Flask, ear: Ear) -> None:
+def test_a_database_connection_error_leaves_the_row_unhandled(app, ear):
     class Away(OperationalError):
-        def __init__(self) -> None:
+        def __init__(self):
             super().__init__("", None, Exception("away"))
 
     came()
@@ -131,7 +124,7 @@ def test_a_database_connection_error_leaves_the_row_unhandled(app: Flask, ear: E
     assert outcomes() == [None]
 
 
-def test_a_statement_timeout_delays_only_rows_of_the_same_sender(app: Flask, ear: Ear) -> None:
+def test_a_statement_timeout_delays_only_rows_of_the_same_sender(app, ear):
     came("satu")
     came("dua")
     came("tiga", phone="+6281200000002")
@@ -143,11 +136,11 @@ def test_a_statement_timeout_delays_only_rows_of_the_same_sender(app: Flask, ear
     assert outcomes() == ["heard"] * 3
 
 
-def test_concurrent_workers_handle_each_row_once_in_order_per_sender(committed: Flask, ear: Ear) -> None:
+def test_concurrent_workers_handle_each_row_once_in_order_per_sender(committed, ear):
     for n in range(60):
         came(f"{n % 3}:{n}", phone=f"+62812000000{n % 3}")
 
-    def work(_: int) -> None:
+    def work(_):
         with committed.app_context():
             jobs.handle()
 
@@ -161,8 +154,8 @@ def test_concurrent_workers_handle_each_row_once_in_order_per_sender(committed: 
         assert numbers == sorted(numbers)
 
 
-def test_a_repeated_failure_receipt_notifies_the_listener_once(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[tuple[int, str | None]] = []
+def test_a_repeated_failure_receipt_notifies_the_listener_once(app, monkeypatch):
+    told = []
     handlers = InboundHandlers({}, lambda *call: told.append(call), _ignore)
     monkeypatch.setitem(app.extensions, "inbound_handlers", handlers)
     row = sent()
@@ -172,7 +165,7 @@ def test_a_repeated_failure_receipt_notifies_the_listener_once(app: Flask, monke
     assert told == [(row.id, "131026")]
 
 
-def test_the_number_of_waiting_rows_is_in_the_metrics(app: Flask, ear: Ear, client: Client) -> None:
+def test_the_number_of_waiting_rows_is_in_the_metrics(app, ear, client):
     for _ in range(2):
         came()
     page = client.get("/metrics").text
@@ -181,7 +174,7 @@ def test_the_number_of_waiting_rows_is_in_the_metrics(app: Flask, ear: Ear, clie
     assert "inbound_waiting 0.0" in client.get("/metrics").text
 
 
-def test_one_job_is_enqueued_only_when_inbound_rows_are_waiting(app: Flask, ear: Ear) -> None:
+def test_one_job_is_enqueued_only_when_inbound_rows_are_waiting(app, ear):
     jobs.enqueue_open()
     assert queue.connection().llen("rq:queue:urgent") == 0
     came()
@@ -190,8 +183,8 @@ def test_one_job_is_enqueued_only_when_inbound_rows_are_waiting(app: Flask, ear:
     assert queue.connection().llen("rq:queue:urgent") == 1
 
 
-def test_without_redis_the_rows_are_handled_directly(app: Flask, ear: Ear, monkeypatch: pytest.MonkeyPatch) -> None:
-    def away(*_: object, **__: object) -> None:
+def test_without_redis_the_rows_are_handled_directly(app, ear, monkeypatch):
+    def away(*_, **__):
         raise RedisAwayError
 
     monkeypatch.setattr(jobs, "enqueue_once_now", away)
@@ -200,7 +193,7 @@ def test_without_redis_the_rows_are_handled_directly(app: Flask, ear: Ear, monke
     assert outcomes() == ["heard"]
 
 
-def test_message_texts_and_receipts_are_deleted_after_thirty_days(app: Flask, ear: Ear) -> None:
+def test_message_texts_and_receipts_are_deleted_after_thirty_days(app, ear):
     for days in (29, 31, 401):
         moment = local_time.now() - timedelta(days=days)
         came(str(days), received_at=moment)
@@ -209,9 +202,7 @@ def test_message_texts_and_receipts_are_deleted_after_thirty_days(app: Flask, ea
     assert [(row.kind, row.text) for row in rows()] == [("message", "29"), ("receipt", None), ("message", None)]
 
 
-def test_deletion_of_old_texts_continues_over_several_batches(
-    app: Flask, ear: Ear, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_deletion_of_old_texts_continues_over_several_batches(app, ear, monkeypatch):
     monkeypatch.setattr(jobs, "FORGET_BATCH", 2)
     for _ in range(5):
         came(received_at=local_time.now() - timedelta(days=31))

@@ -1,14 +1,10 @@
 """Tests of each type of message, from the provider's webhook to the recorded answer."""
 
-from __future__ import annotations
-
 from time import time
-from typing import Any
 
 import pytest
 
 from app.inbox import jobs
-from tests.helpers.client import Client
 from tests.inbox.bodies import (
     FONNTE_KINDS,
     WHATSAPP_KINDS,
@@ -20,7 +16,7 @@ from tests.inbox.bodies import (
     whatsapp,
 )
 from tests.inbox.phones import rows
-from tests.inbox.reminders import Sent, state
+from tests.inbox.reminders import state
 
 #: Expected outcome of each type of message. One dose has no answer yet. The message about this dose has the provider's
 #: id "wamid.7".
@@ -50,11 +46,11 @@ FONNTE_OUTCOMES = {
 }
 
 
-def number_of(siti: Client) -> str:
+def number_of(siti):
     return str(siti.user.phone).removeprefix("+")
 
 
-def tell(provider: Client, sender: str, part: dict[str, Any]) -> str | None:
+def tell(provider, sender, part):
     at = {"timestamp": f"{time():.0f}"}
     plain = {name: value for name, value in (message(sender=sender) | at).items() if name != "text"}
     post_whatsapp(provider, whatsapp(heard(messages=[{**plain, **part}])))
@@ -63,16 +59,14 @@ def tell(provider: Client, sender: str, part: dict[str, Any]) -> str | None:
 
 
 @pytest.mark.parametrize("kind", OUTCOMES)
-def test_each_whatsapp_message_type_has_its_expected_outcome(
-    provider: Client, siti: Client, sent: Sent, kind: str
-) -> None:
+def test_each_whatsapp_message_type_has_its_expected_outcome(provider, siti, sent, kind):
     (row,) = sent("Metformin", ref="wamid.7")
     outcome = tell(provider, number_of(siti), WHATSAPP_KINDS[kind][0])
     assert outcome == OUTCOMES[kind]
     assert state(row) == ("done" if outcome == "answered:done" else "pending")
 
 
-def test_removing_a_check_mark_reaction_undoes_the_answer(provider: Client, siti: Client, sent: Sent) -> None:
+def test_removing_a_check_mark_reaction_undoes_the_answer(provider, siti, sent):
     (row,) = sent("Metformin", ref="wamid.7")
     for kind, outcome, expected in (
         ("reaction", "answered:done", "done"),
@@ -84,9 +78,7 @@ def test_removing_a_check_mark_reaction_undoes_the_answer(provider: Client, siti
 
 
 @pytest.mark.parametrize("kind", FONNTE_OUTCOMES)
-def test_each_fonnte_message_type_has_its_expected_outcome(
-    provider: Client, siti: Client, sent: Sent, kind: str
-) -> None:
+def test_each_fonnte_message_type_has_its_expected_outcome(provider, siti, sent, kind):
     sent("Metformin")
     post_fonnte(
         provider,

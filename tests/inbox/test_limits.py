@@ -1,36 +1,32 @@
 """Tests of the limits for answers that the service sends to a phone number. Unknown senders get no answers."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.inbox import conversation, jobs, limits
 from app.notifications.models import Delivery
 from tests.helpers.factories import make_user
 from tests.inbox.phones import Phone, age, rows
-from tests.inbox.reminders import Sent
 
 
-def answers() -> int:
+def answers():
     kind = sa.select(sa.func.count()).select_from(Delivery).where(Delivery.kind == conversation.KIND)
     return db.session.scalars(kind).one()
 
 
 @pytest.mark.parametrize("text", ["SUDAH", "BANTUAN", "RESET", "BERHENTI", "halo", "SALAH NOMOR"])
-def test_a_message_from_an_unknown_sender_is_stored_without_a_reply(app: Flask, text: str) -> None:
+def test_a_message_from_an_unknown_sender_is_stored_without_a_reply(app, text):
     said = Phone("+6281299999999").write(text)
     assert (said.outcome, said.text) == ("unknown sender", None)
     assert rows()[0].text == text
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 0
 
 
-def test_replies_to_commands_are_limited_to_twenty_per_hour(phone: Phone) -> None:
+def test_replies_to_commands_are_limited_to_twenty_per_hour(phone):
     for _ in range(22):
         phone.write("BERHENTI")
     assert answers() == 20
@@ -40,7 +36,7 @@ def test_replies_to_commands_are_limited_to_twenty_per_hour(phone: Phone) -> Non
     assert answers() == 40
 
 
-def test_replies_to_commands_are_limited_to_sixty_per_day(phone: Phone) -> None:
+def test_replies_to_commands_are_limited_to_sixty_per_day(phone):
     for _ in range(4):
         for _ in range(20):
             phone.write("BERHENTI")
@@ -52,7 +48,7 @@ def test_replies_to_commands_are_limited_to_sixty_per_day(phone: Phone) -> None:
 
 
 @pytest.mark.parametrize("text", ["ok", "sudah muntah"])
-def test_replies_to_small_talk_are_limited_to_three_per_hour(phone: Phone, sent: Sent, text: str) -> None:
+def test_replies_to_small_talk_are_limited_to_three_per_hour(phone, sent, text):
     sent("Metformin")
     for _ in range(5):
         phone.write(text)
@@ -62,7 +58,7 @@ def test_replies_to_small_talk_are_limited_to_three_per_hour(phone: Phone, sent:
     assert answers() == 4
 
 
-def test_replies_to_small_talk_are_limited_to_ten_per_day(phone: Phone, sent: Sent) -> None:
+def test_replies_to_small_talk_are_limited_to_ten_per_day(phone, sent):
     sent("Metformin")
     phone.write("apa kabar")
     for _ in range(6):
@@ -72,7 +68,7 @@ def test_replies_to_small_talk_are_limited_to_ten_per_day(phone: Phone, sent: Se
     assert answers() == limits.MAX_TALK_PER_DAY == 10
 
 
-def test_small_talk_and_commands_have_separate_rate_limits(phone: Phone, sent: Sent) -> None:
+def test_small_talk_and_commands_have_separate_rate_limits(phone, sent):
     sent("Metformin")
     for _ in range(4):
         phone.write("ok")
@@ -85,19 +81,19 @@ def test_small_talk_and_commands_have_separate_rate_limits(phone: Phone, sent: S
 
 
 @pytest.mark.parametrize("text", ["belum", "TUNDA 1", "ibu meninggal", "BERHENTI", "RESET", "VERIFIKASI ABCDEF"])
-def test_refusals_and_commands_are_not_limited_as_small_talk(phone: Phone, sent: Sent, text: str) -> None:
+def test_refusals_and_commands_are_not_limited_as_small_talk(phone, sent, text):
     sent("Metformin")
     outcomes = [str(phone.write(text).outcome) for _ in range(6)]
     assert all(outcome.startswith("answered:") for outcome in outcomes)
 
 
-def test_a_command_over_the_reply_limit_is_handled_without_a_reply(phone: Phone) -> None:
+def test_a_command_over_the_reply_limit_is_handled_without_a_reply(phone):
     for text in ("BERHENTI", "MULAI") * 11:
         said = phone.write(text)
     assert (said.outcome, said.text) == ("start", None)
 
 
-def test_each_phone_number_has_its_own_reply_limit(phone: Phone) -> None:
+def test_each_phone_number_has_its_own_reply_limit(phone):
     make_user(nomor_hp="081234567899")
     db.session.commit()
     for number in (phone.number, "+6281234567899"):
@@ -106,14 +102,14 @@ def test_each_phone_number_has_its_own_reply_limit(phone: Phone) -> None:
     assert answers() == 40
 
 
-def test_concurrent_workers_do_not_exceed_the_reply_limit(committed: Flask) -> None:
+def test_concurrent_workers_do_not_exceed_the_reply_limit(committed):
     with unit_of_work():
         make_user(nomor_hp="081234567890")
     phone = Phone("+6281234567890")
     for _ in range(30):
         phone.send("BERHENTI")
 
-    def work(_: int) -> None:
+    def work(_):
         with committed.app_context():
             jobs.handle()
 
@@ -125,7 +121,7 @@ def test_concurrent_workers_do_not_exceed_the_reply_limit(committed: Flask) -> N
 
 
 @pytest.mark.parametrize("robot", ["{}", "Terima kasih telah menghubungi kami. {}", "SUDAH {}", "BERHENTI", "TUNDA 1"])
-def test_a_reply_loop_with_an_automatic_responder_ends(phone: Phone, robot: str) -> None:
+def test_a_reply_loop_with_an_automatic_responder_ends(phone, robot):
     text, heard = "BANTUAN", 0
     for _ in range(50):
         said = phone.write(text)
@@ -137,7 +133,7 @@ def test_a_reply_loop_with_an_automatic_responder_ends(phone: Phone, robot: str)
     assert answers() == heard
 
 
-def test_the_limit_counts_a_late_backlog_by_the_time_of_the_reply(phone: Phone) -> None:
+def test_the_limit_counts_a_late_backlog_by_the_time_of_the_reply(phone):
     for _ in range(25):
         phone.send("BERHENTI")
     with unit_of_work():

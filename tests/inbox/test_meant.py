@@ -1,9 +1,6 @@
 """Tests of which reminders a message is about: those of one message that was sent to the number."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -11,15 +8,13 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.inbox import texts
 from app.notifications.models import Delivery, DeliveryState, Receipt
-from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.inbox.phones import Phone, age
-from tests.inbox.reminders import Sent, read, state
+from tests.inbox.reminders import read, state
 from tests.notifications.deliveries import add
-from tests.pengingat.ledgers import Time
 
 
-def test_a_late_message_answers_the_reminder_sent_before_it_was_written(phone: Phone, sent: Sent, moment: Time) -> None:
+def test_a_late_message_answers_the_reminder_sent_before_it_was_written(phone, sent, moment):
     """The service was down when the user wrote the message, so the provider repeated the webhook later.
 
     By then, the service had sent the next reminder.
@@ -40,7 +35,7 @@ def test_a_late_message_answers_the_reminder_sent_before_it_was_written(phone: P
     assert state(second) == "done"
 
 
-def test_done_answers_the_latest_open_reminder_then_the_previous_one(phone: Phone, sent: Sent) -> None:
+def test_done_answers_the_latest_open_reminder_then_the_previous_one(phone, sent):
     (first,), (last,) = sent("Metformin", ago=30), sent("Amlodipin", ago=5)
     phone.write("SUDAH")
     assert phone.write("sudah kak").outcome == "answered:done"
@@ -50,37 +45,37 @@ def test_done_answers_the_latest_open_reminder_then_the_previous_one(phone: Phon
     assert (state(first), state(last)) == ("done", "done")
 
 
-def test_a_medicine_name_limits_the_answer_to_that_medicine(phone: Phone, sent: Sent) -> None:
+def test_a_medicine_name_limits_the_answer_to_that_medicine(phone, sent):
     rows = sent("Metformin", "Amlodipin")
     phone.write("sudah amlodipin")
     assert [state(row) for row in rows] == ["pending", "done"]
 
 
-def test_a_one_word_title_is_not_accepted_as_a_reminder_name(phone: Phone, sent: Sent, siti: Client) -> None:
+def test_a_one_word_title_is_not_accepted_as_a_reminder_name(phone, sent, siti):
     rows = sent("Metformin", "Amlodipin")
     siti.put(f"/pengingat/{read(rows[0]).reminder_id}", {"judul": "Pagi"})
     assert phone.write("sudah pagi").outcome == "answered:doubt"
 
 
-def test_an_answer_covers_all_times_of_its_message(phone: Phone, sent: Sent) -> None:
+def test_an_answer_covers_all_times_of_its_message(phone, sent):
     (older,), (first, second) = sent("Aspirin", ago=6), sent("Metformin", "Amlodipin")
     assert phone.write("LEWATI").text == "Baik, Siti. Kali ini dilewati: Metformin, Amlodipin."
     assert [state(row) for row in (older, first, second)] == ["pending", "skipped", "skipped"]
 
 
-def test_a_reply_with_a_quote_answers_only_the_quoted_message(phone: Phone, sent: Sent) -> None:
+def test_a_reply_with_a_quote_answers_only_the_quoted_message(phone, sent):
     (first,), (second,) = sent("Metformin", ref="wamid.a"), sent("Amlodipin", ref="wamid.b")
     phone.write("SUDAH", about="wamid.a")
     assert [state(row) for row in (first, second)] == ["done", "pending"]
 
 
-def test_a_number_refers_to_the_list_in_the_quoted_message(phone: Phone, sent: Sent) -> None:
+def test_a_number_refers_to_the_list_in_the_quoted_message(phone, sent):
     older, newer = sent("Metformin", "Aspirin", ago=30, ref="wamid.a"), sent("Amlodipin", "Simvastatin", ref="wamid.b")
     phone.write("2", about="wamid.a")
     assert [state(row) for row in (*older, *newer)] == ["pending", "done", "pending", "pending"]
 
 
-def test_quoting_an_expired_reminder_answers_no_newer_reminder(phone: Phone, sent: Sent, moment: Time) -> None:
+def test_quoting_an_expired_reminder_answers_no_newer_reminder(phone, sent, moment):
     (row,) = sent("Metformin", ref="wamid.a")
     moment.move(hours=25)
     (today,) = sent("Amlodipin")
@@ -91,9 +86,7 @@ def test_quoting_an_expired_reminder_answers_no_newer_reminder(phone: Phone, sen
 
 @pytest.mark.parametrize("text", ["sudah", "✅", "nanti", "lewati", "belum"])
 @pytest.mark.parametrize("about", ["wamid.alert", "wamid.unknown", "wamid.in.1"])
-def test_quoting_another_message_answers_no_reminder(
-    phone: Phone, sent: Sent, siti: Client, text: str, about: str
-) -> None:
+def test_quoting_another_message_answers_no_reminder(phone, sent, siti, text, about):
     """If a caregiver answers an alert about a patient, the answer is not about the caregiver's own medicine."""
     (row,) = sent("Metformin", ref="wamid.a")
     alert = add(user_id=siti.id, kind="caregiver_alert", target=None)
@@ -105,7 +98,7 @@ def test_quoting_another_message_answers_no_reminder(
     assert (state(row), read(row).snoozes) == ("pending", 0)
 
 
-def test_the_question_about_another_message_says_how_to_take_an_answer_back(phone: Phone, sent: Sent) -> None:
+def test_the_question_about_another_message_says_how_to_take_an_answer_back(phone, sent):
     (row,) = sent("Metformin")
     phone.write("SUDAH")
     assert phone.write("belum", about="wamid.thanks").text == texts.DOUBT_ANSWERED
@@ -117,9 +110,7 @@ def test_the_question_about_another_message_says_how_to_take_an_answer_back(phon
     ("minutes", "outcome", "expected"),
     [(1, "answered:done", "pending"), (15, "answered:done", "done"), (1500, "answered:doubt", "pending")],
 )
-def test_a_text_repeats_only_an_answer_of_the_same_two_minutes(
-    phone: Phone, sent: Sent, minutes: int, outcome: str, expected: str
-) -> None:
+def test_a_text_repeats_only_an_answer_of_the_same_two_minutes(phone, sent, minutes, outcome, expected):
     """The webhook of the text that was written first arrives last."""
     (older,), _ = sent("Metformin", ago=30), sent("Amlodipin")
     phone.write("SUDAH")
@@ -128,7 +119,7 @@ def test_a_text_repeats_only_an_answer_of_the_same_two_minutes(
     assert state(older) == expected
 
 
-def test_a_quote_or_reaction_cannot_answer_another_users_reminder(phone: Phone, sent: Sent) -> None:
+def test_a_quote_or_reaction_cannot_answer_another_users_reminder(phone, sent):
     (row,) = sent("Metformin", ref="wamid.a")
     make_user(nomor_hp="081234567891")
     db.session.commit()
@@ -137,7 +128,7 @@ def test_a_quote_or_reaction_cannot_answer_another_users_reminder(phone: Phone, 
     assert state(row) == "pending"
 
 
-def test_a_reminder_sent_over_a_day_ago_cannot_be_answered_by_message(phone: Phone, sent: Sent, moment: Time) -> None:
+def test_a_reminder_sent_over_a_day_ago_cannot_be_answered_by_message(phone, sent, moment):
     (row,) = sent("Metformin")
     moment.move(hours=25)
     assert phone.write("SUDAH").outcome == "answered:nothing open"
@@ -154,9 +145,7 @@ def test_a_reminder_sent_over_a_day_ago_cannot_be_answered_by_message(phone: Pho
         {"channel": "push"},
     ],
 )
-def test_an_answer_ignores_a_reminder_not_delivered_to_the_number(
-    phone: Phone, sent: Sent, changes: dict[str, Any]
-) -> None:
+def test_an_answer_ignores_a_reminder_not_delivered_to_the_number(phone, sent, changes):
     (reached,), (other,) = sent("Metformin", ago=30), sent("Amlodipin")
     db.session.execute(sa.update(Delivery).where(Delivery.said == [other]).values(**changes))
     db.session.commit()
@@ -165,9 +154,7 @@ def test_an_answer_ignores_a_reminder_not_delivered_to_the_number(
 
 
 @pytest.mark.parametrize("state_", [DeliveryState.CLAIMED, DeliveryState.PENDING, DeliveryState.FAILED])
-def test_a_reminder_with_an_unconfirmed_delivery_can_be_answered(
-    phone: Phone, sent: Sent, state_: DeliveryState
-) -> None:
+def test_a_reminder_with_an_unconfirmed_delivery_can_be_answered(phone, sent, state_):
     """If the connection breaks after the provider accepted a message, the message may have reached the number."""
     (row,) = sent("Metformin")
     values = {"state": state_, "unconfirmed_calls": 1, "settled_at": None}
@@ -177,9 +164,7 @@ def test_a_reminder_with_an_unconfirmed_delivery_can_be_answered(
     assert state(row) == "done"
 
 
-def test_a_reminder_sent_before_a_phone_number_change_is_not_answered(
-    phone: Phone, sent: Sent, siti: Client, moment: Time
-) -> None:
+def test_a_reminder_sent_before_a_phone_number_change_is_not_answered(phone, sent, siti, moment):
     (row,) = sent("Metformin")
     siti.user.phone_changed_at = moment.now - timedelta(minutes=1)
     db.session.commit()
@@ -187,7 +172,7 @@ def test_a_reminder_sent_before_a_phone_number_change_is_not_answered(
     assert state(row) == "pending"
 
 
-def test_a_user_cannot_answer_another_users_reminder(phone: Phone, sent: Sent) -> None:
+def test_a_user_cannot_answer_another_users_reminder(phone, sent):
     (row,) = sent("Metformin")
     make_user(nomor_hp="081234567891")
     db.session.commit()

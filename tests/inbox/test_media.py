@@ -1,22 +1,19 @@
 """Incoming messages without text: voice notes, pictures, stickers, documents and places."""
 
-from __future__ import annotations
-
 import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.inbox import texts
 from app.notifications.senders.models import PhoneNumber
-from tests.helpers.client import Client
 from tests.inbox.phones import Phone, age
-from tests.inbox.reminders import Sent, state
+from tests.inbox.reminders import state
 
 KINDS = ["audio", "image", "video", "sticker", "document", "location", "contacts", "media"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_message_without_text_gets_a_request_for_text(phone: Phone, sent: Sent, kind: str) -> None:
+def test_a_message_without_text_gets_a_request_for_text(phone, sent, kind):
     (row,) = sent("Metformin")
     said = phone.write("", type=kind)
     assert said.outcome == "answered:only text"
@@ -24,7 +21,7 @@ def test_a_message_without_text_gets_a_request_for_text(phone: Phone, sent: Sent
     assert state(row) == "pending"
 
 
-def test_the_request_for_text_is_sent_once_per_reminder_and_then_help(phone: Phone, sent: Sent) -> None:
+def test_the_request_for_text_is_sent_once_per_reminder_and_then_help(phone, sent):
     sent("Metformin", ago=30)
     phone.write("", type="audio")
     assert phone.write("", type="audio").text == texts.HELP
@@ -32,13 +29,13 @@ def test_the_request_for_text_is_sent_once_per_reminder_and_then_help(phone: Pho
     assert phone.write("", type="audio").text == texts.ONLY_TEXT
 
 
-def test_a_voice_note_after_the_answer_gets_the_help_text(phone: Phone, sent: Sent) -> None:
+def test_a_voice_note_after_the_answer_gets_the_help_text(phone, sent):
     sent("Metformin")
     phone.write("SUDAH")
     assert phone.write("", type="audio").text == texts.HELP
 
 
-def test_replies_to_media_obey_the_hourly_limit(phone: Phone, sent: Sent) -> None:
+def test_replies_to_media_obey_the_hourly_limit(phone, sent):
     for ago in (50, 40, 30, 20):
         sent("Metformin", ago=ago)
         last = phone.write("", type="audio")
@@ -48,7 +45,7 @@ def test_replies_to_media_obey_the_hourly_limit(phone: Phone, sent: Sent) -> Non
 
 
 @pytest.mark.parametrize("kind", ["image", "video", "document", "media"])
-def test_a_media_caption_is_read_as_an_answer(phone: Phone, sent: Sent, kind: str) -> None:
+def test_a_media_caption_is_read_as_an_answer(phone, sent, kind):
     (row,) = sent("Metformin")
     assert phone.write("sudah diminum", type=kind).outcome == "answered:done"
     assert state(row) == "done"
@@ -57,17 +54,17 @@ def test_a_media_caption_is_read_as_an_answer(phone: Phone, sent: Sent, kind: st
 @pytest.mark.parametrize(
     "kind", ["unsupported", "system", "ephemeral", "request_welcome", "revoke", "revoked", "edit", "order", "new", ""]
 )
-def test_an_event_that_no_person_wrote_is_ignored(phone: Phone, sent: Sent, kind: str) -> None:
+def test_an_event_that_no_person_wrote_is_ignored(phone, sent, kind):
     (row,) = sent("Metformin")
     said = phone.write("", type=kind)
     assert (said.outcome, said.text) == ("ignored", None)
     assert state(row) == "pending"
 
 
-def test_an_event_of_an_unknown_number_is_ignored(siti: Client) -> None:
+def test_an_event_of_an_unknown_number_is_ignored(siti):
     assert Phone("+6281299999999").write("", type="system").outcome == "ignored"
 
 
-def test_an_event_that_no_person_wrote_does_not_count_as_a_message(phone: Phone) -> None:
+def test_an_event_that_no_person_wrote_does_not_count_as_a_message(phone):
     phone.write("", type="system")
     assert db.session.scalars(sa.select(PhoneNumber.last_inbound_at)).all() in ([], [None])

@@ -1,14 +1,8 @@
 """A type of reminder that only this test has. It needs one class and one entry in the registry, and nothing else."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from datetime import date, datetime, timedelta
-from typing import Any
+from datetime import timedelta
 from uuid import uuid4
-from zoneinfo import ZoneInfo
 
-import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
@@ -16,13 +10,11 @@ from app.core.lib.local_time import clock_time
 from app.core.web.fields import Text
 from app.pengingat.models import Occurrence
 from app.pengingat.timetable.schedule import Schedule
-from app.pengingat.types.base import WALL, Details, DetailsSchema, ReminderType, TimeOfDay, slot_of
+from app.pengingat.types.base import WALL, DetailsSchema, ReminderType, TimeOfDay, slot_of
 from app.pengingat.types.registry import TYPES
 from tests.helpers import document
-from tests.helpers.client import Client, assert_error
-from tests.inbox.phones import Phone
+from tests.helpers.client import assert_error
 from tests.inbox.reminders import mark_sent, state
-from tests.pengingat.ledgers import Time
 from tests.pengingat.links import payloads
 from tests.pengingat.reports import report, text_of
 
@@ -40,28 +32,26 @@ class Ukur(ReminderType):
     schema = UkurDetails()
     name_field = "alat"
 
-    def timed_parts(self, details: Details) -> Iterator[tuple[str, Details]]:
+    def timed_parts(self, details):
         yield "", details
 
-    def schedule(self, details: Details, first_at: datetime | None, zone: ZoneInfo) -> Schedule:
+    def schedule(self, details, first_at, zone):
         return Schedule(zone, (slot_of("0", details),))
 
-    def sentence(self, details: Details, title: str, slot: str, local: datetime) -> str:
+    def sentence(self, details, title, slot, local):
         return f"waktunya mengukur dengan {self.label(details, slot)} pukul {clock_time(local)}."
 
-    def what(self, details: Details, slot: str, day: date) -> str:
+    def what(self, details, slot, day):
         return self.label(details, slot)
 
-    def prescription(self, details: Details) -> str:
+    def prescription(self, details):
         return f"{self.label(details, '')} setiap {details[WALL]}"
 
 
-BODY: dict[str, Any] = {"tipe": "ukur", "judul": "Gula darah", "details": {"alat": "Glukometer", "jam": "01:05"}}
+BODY = {"tipe": "ukur", "judul": "Gula darah", "details": {"alat": "Glukometer", "jam": "01:05"}}
 
 
-def test_a_type_needs_only_its_class_and_its_entry(
-    siti: Client, phone: Phone, moment: Time, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_type_needs_only_its_class_and_its_entry(siti, phone, moment, monkeypatch):
     assert_error(siti.post("/pengingat", BODY), 400, field="tipe")
     monkeypatch.setitem(TYPES, "ukur", Ukur())
     # The document of the API was made from the registry when the process began, so it does not have this type.

@@ -1,7 +1,5 @@
 """Tests of the outcome and the answer of each kind of text, with and without an open reminder."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -11,9 +9,8 @@ from app.core.database.session import db
 from app.inbox import texts
 from app.notifications.senders.models import PhoneNumber
 from app.pengingat.one_tap.message_answers import NothingAsked
-from tests.inbox.phones import Phone, Said, age
-from tests.inbox.reminders import Sent, read, state
-from tests.pengingat.ledgers import Time
+from tests.inbox.phones import Said, age
+from tests.inbox.reminders import read, state
 
 DONE = "Terima kasih, Siti. Obat pukul 07.55 WIB sudah kami catat."
 #: Texts with their outcome, their answer and the state of a reminder that was open.
@@ -65,18 +62,14 @@ NOTHING = [
 
 
 @pytest.mark.parametrize(("text", "outcome", "answer", "after"), OPEN)
-def test_a_text_about_an_open_reminder_has_its_outcome(
-    phone: Phone, sent: Sent, text: str, outcome: str, answer: str | None, after: str
-) -> None:
+def test_a_text_about_an_open_reminder_has_its_outcome(phone, sent, text, outcome, answer, after):
     (row,) = sent("Metformin")
     assert phone.write(text) == Said(outcome, answer)
     assert state(row) == after
 
 
 @pytest.mark.parametrize(("text", "outcome", "answer", "after"), ANSWERED)
-def test_a_text_after_an_answer_has_its_outcome(
-    phone: Phone, sent: Sent, text: str, outcome: str, answer: str | None, after: str
-) -> None:
+def test_a_text_after_an_answer_has_its_outcome(phone, sent, text, outcome, answer, after):
     (row,) = sent("Metformin")
     phone.write("SUDAH")
     assert read(row).answered_via == "message"
@@ -85,13 +78,11 @@ def test_a_text_after_an_answer_has_its_outcome(
 
 
 @pytest.mark.parametrize(("text", "outcome", "answer"), NOTHING)
-def test_a_text_without_a_reminder_has_its_outcome(
-    phone: Phone, moment: Time, text: str, outcome: str, answer: str | None
-) -> None:
+def test_a_text_without_a_reminder_has_its_outcome(phone, moment, text, outcome, answer):
     assert phone.write(text) == Said(outcome, answer)
 
 
-def test_a_text_that_came_a_day_after_it_was_written_records_nothing(phone: Phone, sent: Sent) -> None:
+def test_a_text_that_came_a_day_after_it_was_written_records_nothing(phone, sent):
     (row,) = sent("Metformin", ref="wamid.a")
     at = (datetime.now(UTC) - timedelta(hours=25)).isoformat()
     assert phone.write("SUDAH", at=at).text == texts.DOUBT
@@ -99,7 +90,7 @@ def test_a_text_that_came_a_day_after_it_was_written_records_nothing(phone: Phon
     assert phone.write("SUDAH", at=at, about="wamid.a").outcome == "answered:done"
 
 
-def test_the_same_text_within_two_minutes_repeats_its_answer(phone: Phone, sent: Sent, moment: Time) -> None:
+def test_the_same_text_within_two_minutes_repeats_its_answer(phone, sent, moment):
     (older,), rows = sent("Aspirin", ago=30), sent("Metformin", "Amlodipin")
     first = phone.write("SUDAH 2")
     assert first.text == DONE
@@ -116,7 +107,7 @@ def test_the_same_text_within_two_minutes_repeats_its_answer(phone: Phone, sent:
     assert [state(row) for row in (older, *rows)] == ["done", "done", "done"]
 
 
-def test_last_inbound_at_is_the_time_a_message_was_written(phone: Phone) -> None:
+def test_last_inbound_at_is_the_time_a_message_was_written(phone):
     for hours in (30, 3):
         wrote_at = datetime.now(UTC) - timedelta(hours=hours)
         phone.write("SUDAH", at=wrote_at.isoformat())

@@ -1,10 +1,7 @@
 """Commands by message: stop, start, help, wrong number, password reset, and deletion of a caregiver link."""
 
-from __future__ import annotations
-
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
@@ -14,14 +11,12 @@ from app.inbox import jobs, texts
 from app.notifications import jobs as delivery_jobs
 from app.notifications.models import Delivery, Inbound, InboundKind
 from app.notifications.senders import numbers
-from dev.simulators import Server
-from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.inbox.phones import Phone, rows
 from tests.notifications.deliveries import add, words_of
 
 
-def wishes(user: Client) -> tuple[bool, bool]:
+def wishes(user):
     db.session.expire_all()
     accepts = db.session.scalars(sa.select(User.accepts_broadcasts).where(User.id == user.id)).one()
     return accepts, notification_settings.get(user.id).messages
@@ -30,24 +25,24 @@ def wishes(user: Client) -> tuple[bool, bool]:
 # --- stop and start -------------------------------------------------------------------------------------------------
 
 
-def test_stop_ends_broadcasts_and_not_reminders(phone: Phone, siti: Client) -> None:
+def test_stop_ends_broadcasts_and_not_reminders(phone, siti):
     said = phone.write("BERHENTI")
     assert said.text == texts.STOPPED
     assert wishes(siti) == (False, True)
 
 
-def test_stop_reminders_ends_reminders_and_broadcasts(phone: Phone, siti: Client) -> None:
+def test_stop_reminders_ends_reminders_and_broadcasts(phone, siti):
     assert phone.write("STOP PENGINGAT").text == texts.STOPPED_ALL
     assert wishes(siti) == (False, False)
 
 
-def test_start_restores_reminders_and_broadcasts(phone: Phone, siti: Client) -> None:
+def test_start_restores_reminders_and_broadcasts(phone, siti):
     phone.write("BERHENTI PENGINGAT")
     assert phone.write("MULAI").text == texts.STARTED
     assert wishes(siti) == (True, True)
 
 
-def test_a_consent_change_records_that_it_came_by_message(phone: Phone, siti: Client) -> None:
+def test_a_consent_change_records_that_it_came_by_message(phone, siti):
     phone.write("BERHENTI")
     rows = db.session.execute(
         sa.select(consents.Consent.purpose, consents.Consent.granted, consents.Consent.way).where(
@@ -60,13 +55,13 @@ def test_a_consent_change_records_that_it_came_by_message(phone: Phone, siti: Cl
 @pytest.mark.parametrize(
     "text", ["mulia", "start", "ya", "saya mulai", "mulai besok saya minum", "mulai?", "👍", "BANTUAN"]
 )
-def test_a_text_other_than_start_does_not_opt_the_user_in(phone: Phone, siti: Client, text: str) -> None:
+def test_a_text_other_than_start_does_not_opt_the_user_in(phone, siti, text):
     phone.write("BERHENTI PENGINGAT")
     phone.write(text)
     assert wishes(siti) == (False, False)
 
 
-def test_after_stop_reminders_only_the_confirmation_is_sent(committed: Flask, gateway: Server) -> None:
+def test_after_stop_reminders_only_the_confirmation_is_sent(committed, gateway):
     with unit_of_work():
         user_id = make_user(nama_ktp="Siti", nomor_hp="081234567890").id
     phone = Phone("+6281234567890")
@@ -77,9 +72,7 @@ def test_after_stop_reminders_only_the_confirmation_is_sent(committed: Flask, ga
 
 
 @pytest.mark.parametrize(("wish", "accepts"), [("stop", False), ("resume", True)])
-def test_a_whatsapp_menu_preference_is_applied_without_a_reply(
-    phone: Phone, siti: Client, wish: str, accepts: bool
-) -> None:
+def test_a_whatsapp_menu_preference_is_applied_without_a_reply(phone, siti, wish, accepts):
     notification_settings.switch_broadcasts(siti.id, not accepts, way=consents.ConsentSource.APP)
     values = {"provider": "test", "event_key": "wish", "kind": InboundKind.PREFERENCE, "phone": phone.number}
     db.session.add(Inbound(**values, payload={"wish": wish}))
@@ -93,7 +86,7 @@ def test_a_whatsapp_menu_preference_is_applied_without_a_reply(
 
 
 @pytest.mark.parametrize("text", ["BANTUAN", "tolong saya", "apa kabar", "???", ""])
-def test_help_requests_and_unknown_texts_get_the_emergency_numbers(phone: Phone, text: str) -> None:
+def test_help_requests_and_unknown_texts_get_the_emergency_numbers(phone, text):
     said = phone.write(text)
     assert said.text is not None
     assert said.text.startswith(
@@ -101,14 +94,14 @@ def test_help_requests_and_unknown_texts_get_the_emergency_numbers(phone: Phone,
     )
 
 
-def test_a_reaction_to_another_message_gets_no_reply(phone: Phone) -> None:
+def test_a_reaction_to_another_message_gets_no_reply(phone):
     assert phone.write("", type="reaction").text is None
 
 
 # --- the number and the account -------------------------------------------------------------------------------------
 
 
-def test_after_a_wrong_number_report_no_reminder_is_sent_to_that_number(committed: Flask, gateway: Server) -> None:
+def test_after_a_wrong_number_report_no_reminder_is_sent_to_that_number(committed, gateway):
     with unit_of_work():
         user_id = make_user(nomor_hp="081234567890").id
     assert Phone("+6281234567890").write("SALAH NOMOR").text == texts.WRONG_NUMBER
@@ -122,9 +115,7 @@ def test_after_a_wrong_number_report_no_reminder_is_sent_to_that_number(committe
     (False, "password_reset", False),
     (True, "reminder", True),
 ])  # fmt: skip
-def test_a_wrong_number_entered_again_gets_messages_only_if_verified(
-    committed: Flask, gateway: Server, *, is_proven: bool, kind: str, arrives: bool
-) -> None:
+def test_a_wrong_number_entered_again_gets_messages_only_if_verified(committed, gateway, *, is_proven, kind, arrives):
     with unit_of_work():
         user_id = make_user(nomor_hp="081234567890").id
     assert Phone("+6281234567890").write("SALAH NOMOR").text == texts.WRONG_NUMBER
@@ -140,7 +131,7 @@ def test_a_wrong_number_entered_again_gets_messages_only_if_verified(
     assert sent == ({texts.WRONG_NUMBER, "Pengingat"} if arrives else {texts.WRONG_NUMBER})
 
 
-def test_start_from_a_wrong_number_is_refused_until_it_is_verified(committed: Flask, gateway: Server) -> None:
+def test_start_from_a_wrong_number_is_refused_until_it_is_verified(committed, gateway):
     with unit_of_work():
         user_id = make_user(nomor_hp="081234567890").id
     phone = Phone("+6281234567890")
@@ -152,13 +143,13 @@ def test_start_from_a_wrong_number_is_refused_until_it_is_verified(committed: Fl
     assert phone.write("MULAI").text == texts.STARTED
 
 
-def resets() -> list[Delivery]:
+def resets():
     db.session.expire_all()
     rows = sa.select(Delivery).filter_by(kind="password_reset", state="pending").order_by(Delivery.id)
     return list(db.session.scalars(rows))
 
 
-def test_reset_sends_a_link_to_the_accounts_own_number(phone: Phone, siti: Client) -> None:
+def test_reset_sends_a_link_to_the_accounts_own_number(phone, siti):
     said = phone.write("RESET")
     assert (said.outcome, said.text) == ("answered:reset", None)
     (reset,) = resets()
@@ -166,13 +157,13 @@ def test_reset_sends_a_link_to_the_accounts_own_number(phone: Phone, siti: Clien
     assert "/reset-password?code=" in str(words_of(reset)["text"])
 
 
-def test_reset_from_an_unknown_sender_gets_no_reply_and_no_link(phone: Phone) -> None:
+def test_reset_from_an_unknown_sender_gets_no_reply_and_no_link(phone):
     stranger = Phone("+6281299999999").write("RESET")
     assert (stranger.outcome, stranger.text) == ("unknown sender", None)
     assert resets() == []
 
 
-def test_five_resets_an_hour_send_a_link(phone: Phone, limited: None) -> None:
+def test_five_resets_an_hour_send_a_link(phone, limited):
     for _ in range(7):
         phone.write("RESET")
     assert [row.outcome for row in rows()] == ["answered:reset"] * 5 + ["reset"] * 2
@@ -182,12 +173,12 @@ def test_five_resets_an_hour_send_a_link(phone: Phone, limited: None) -> None:
 @pytest.mark.parametrize(
     "text", ["berhenti minum obat", "stop darahnya keluar terus", "stop pengingat obat dulu", "stop?"]
 )
-def test_a_sentence_that_begins_with_stop_changes_no_preference(phone: Phone, siti: Client, text: str) -> None:
+def test_a_sentence_that_begins_with_stop_changes_no_preference(phone, siti, text):
     phone.write(text)
     assert wishes(siti) == (True, True)
 
 
-def test_a_sentence_about_a_wrong_number_of_the_list_flags_no_phone_number(phone: Phone) -> None:
+def test_a_sentence_about_a_wrong_number_of_the_list_flags_no_phone_number(phone):
     said = phone.write("salah nomor 1, harusnya nomor 2")
     assert said.text != texts.WRONG_NUMBER
     assert not numbers.is_wrong(phone.number)

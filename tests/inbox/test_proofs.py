@@ -1,39 +1,35 @@
 """Tests of the verification of a phone number by a message with `VERIFIKASI` and a code."""
 
-from __future__ import annotations
-
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.accounts import verification
 from app.core.database.session import db
 from app.identity.models import User
 from app.inbox import texts
-from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
 from tests.inbox.phones import Phone
 
 
 @pytest.fixture(autouse=True)
-def hears(live: Flask) -> None:
+def hears(live):
     """Configure the service to receive messages."""
 
 
-def ask(client: Client, **body: str) -> str:
+def ask(client, **body):
     response = client.post("/profile/phone/verification", body)
     assert response.status_code == 201, response.text
     return str(response.json["code"])
 
 
-def proven(user_id: int) -> bool:
+def proven(user_id):
     db.session.expire_all()
     return db.session.scalars(sa.select(User.phone_verified_at.is_not(None)).where(User.id == user_id)).one()
 
 
 @pytest.mark.parametrize("text", ["VERIFIKASI {}", "verifikasi {}", "Verifikasi: {}."])
-def test_a_code_sent_by_message_verifies_the_phone_number(siti: Client, phone: Phone, text: str) -> None:
+def test_a_code_sent_by_message_verifies_the_phone_number(siti, phone, text):
     user_id, code = siti.id, ask(siti)
     said = phone.write(text.format(code))
     assert (said.outcome, said.text) == (
@@ -43,7 +39,7 @@ def test_a_code_sent_by_message_verifies_the_phone_number(siti: Client, phone: P
     assert proven(user_id)
 
 
-def test_a_code_from_another_number_does_not_verify_the_number(siti: Client, phone: Phone) -> None:
+def test_a_code_from_another_number_does_not_verify_the_number(siti, phone):
     user_id, code = siti.id, ask(siti)
     make_user(nomor_hp="081234567899")
     db.session.commit()
@@ -53,7 +49,7 @@ def test_a_code_from_another_number_does_not_verify_the_number(siti: Client, pho
     assert phone.write(f"VERIFIKASI {code}").outcome == "answered:verify proven"
 
 
-def test_a_new_number_is_known_only_after_its_verification(siti: Client) -> None:
+def test_a_new_number_is_known_only_after_its_verification(siti):
     user_id, code = siti.id, ask(siti, nomor_hp="081277778888")
     new = Phone("+6281277778888")
     assert new.write("BANTUAN").outcome == "unknown sender"
@@ -62,17 +58,17 @@ def test_a_new_number_is_known_only_after_its_verification(siti: Client) -> None
     assert new.write("BANTUAN").text == texts.HELP
 
 
-def test_a_code_works_once(siti: Client, phone: Phone) -> None:
+def test_a_code_works_once(siti, phone):
     code = ask(siti)
     phone.write(f"VERIFIKASI {code}")
     assert phone.write(f"VERIFIKASI {code}").text == verification.UNKNOWN_CODE
 
 
 @pytest.mark.parametrize("text", ["VERIFIKASI", "VERIFIKASI XXXXXX", "VERIFIKASI " + "A" * 900])
-def test_a_wrong_or_missing_code_is_refused(phone: Phone, text: str) -> None:
+def test_a_wrong_or_missing_code_is_refused(phone, text):
     assert phone.write(text).outcome == "answered:verify unknown_code"
 
 
-def test_verification_replies_are_plain_indonesian() -> None:
+def test_verification_replies_are_plain_indonesian():
     for text in (verification.PROVEN, verification.UNKNOWN_CODE):
         assert_readable(text)

@@ -1,7 +1,5 @@
 """Tests of `read`, which returns the meaning of a chat message."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,7 +44,7 @@ NO_COMMANDS = (
 )  # fmt: skip
 
 
-def test_every_sentence_has_its_expected_meaning() -> None:
+def test_every_sentence_has_its_expected_meaning():
     sentences = [(text, word) for word, texts in TABLE.items() for text in texts]
     read_otherwise = [(text, word) for text, word in sentences if read(text, ONE).word is not word]
     assert_none((f"{text!r}: not {word}" for text, word in read_otherwise), "Read otherwise:")
@@ -54,7 +52,7 @@ def test_every_sentence_has_its_expected_meaning() -> None:
 
 
 @pytest.mark.parametrize("times", [(), ONE, TWO], ids=["nothing", "one", "two"])
-def test_a_command_is_recognized_only_as_the_whole_text(times: tuple[CandidateTime, ...]) -> None:
+def test_a_command_is_recognized_only_as_the_whole_text(times):
     for word, texts in COMMANDS.items():
         assert_none((text for text in texts if read(text, times) != Meaning(word)), "Read otherwise:")
     assert {text: read(text, times) for text in CODES} == {
@@ -83,7 +81,7 @@ def test_a_command_is_recognized_only_as_the_whole_text(times: tuple[CandidateTi
         ("sudah obat", (CandidateTime(7, "obat", ("Obat",)), AMLODIPIN), (7,)),
     ],
 )  # fmt: skip
-def test_a_name_selects_its_times(text: str, times: tuple[CandidateTime, ...], named: tuple[int, ...]) -> None:
+def test_a_name_selects_its_times(text, times, named):
     assert read(text, times) == Meaning(Word.DONE, named=named)
 
 
@@ -91,20 +89,20 @@ def test_a_name_selects_its_times(text: str, times: tuple[CandidateTime, ...], n
     ("word", "tipe"),
     [("minum", "obat"), ("obatnya", "obat"), ("makan", "makan"), ("terapi", "terapi"), ("kontrol", "kontrol")],
 )
-def test_a_word_for_a_type_counts_only_if_all_times_have_this_type(word: str, tipe: str) -> None:
+def test_a_word_for_a_type_counts_only_if_all_times_have_this_type(word, tipe):
     for time in ALL:
         assert read(f"sudah {word}", (time,)).word is (Word.DONE if time.tipe == tipe else Word.DOUBT)
     assert read(f"sudah {word}", ALL).word is Word.DOUBT
 
 
 @pytest.mark.parametrize("name", ["Sudah makan", "Belum sarapan", "Nanti malam", "Lewati saja", "2", "...", ""])
-def test_a_name_that_is_an_answer_is_no_name(name: str) -> None:
+def test_a_name_that_is_an_answer_is_no_name(name):
     times = (CandidateTime(1, "obat", (name,)),)
     assert read(f"sudah {name} belum", times).word is Word.DOUBT
     assert read(f"sudah {name}", times).named == ()
 
 
-def test_snooze_and_skip_apply_to_the_named_reminder() -> None:
+def test_snooze_and_skip_apply_to_the_named_reminder():
     assert read("nanti amlodipin 45 menit", TWO) == Meaning(Word.SNOOZE, named=(2,), minutes=45)
     assert read("lewati amlodipin", TWO) == Meaning(Word.SKIP, named=(2,))
     assert read("belum amlodipin", TWO) == Meaning(Word.NOT_YET, named=(2,))
@@ -122,12 +120,12 @@ def test_snooze_and_skip_apply_to_the_named_reminder() -> None:
         ("sudah 99999999999999999999", (99999999999999999999,)),
     ],
 )  # fmt: skip
-def test_numbers_select_reminders_of_a_list(text: str, numbers: tuple[int, ...]) -> None:
+def test_numbers_select_reminders_of_a_list(text, numbers):
     assert read(text, TWO) == Meaning(Word.DONE, numbers)
     assert read(text, ONE).word is Word.DOUBT
 
 
-def test_skip_accepts_the_numbers_of_reminders() -> None:
+def test_skip_accepts_the_numbers_of_reminders():
     assert read("lewati 1 dan 2", TWO) == Meaning(Word.SKIP, (1, 2))
 
 
@@ -140,7 +138,7 @@ def test_skip_accepts_the_numbers_of_reminders() -> None:
         "sudah metformin 2", "sudah lewati 2", "belum 2", "sudah 1 😭",
     ],
 )  # fmt: skip
-def test_other_numbers_have_no_meaning(text: str) -> None:
+def test_other_numbers_have_no_meaning(text):
     assert read(text, TWO) == Meaning(Word.DOUBT)
 
 
@@ -157,12 +155,12 @@ def test_other_numbers_have_no_meaning(text: str) -> None:
         ("makan dulu", 30), ("minum obat dulu", 30), ("ntar abis magrib ya", 30),
     ],
 )  # fmt: skip
-def test_snooze_reads_the_only_number_as_minutes(text: str, minutes: int) -> None:
+def test_snooze_reads_the_only_number_as_minutes(text, minutes):
     for times in ((), ONE, TWO, (LUNCH,)):
         assert read(text, times) == Meaning(Word.SNOOZE, minutes=minutes)
 
 
-def test_snooze_with_not_yet_says_so() -> None:
+def test_snooze_with_not_yet_says_so():
     for text in ("belum, nanti 20 menit", "teu acan, nanti 20"):
         assert read(text, ONE) == Meaning(Word.SNOOZE, minutes=20, says_not_yet=True)
 
@@ -170,7 +168,7 @@ def test_snooze_with_not_yet_says_so() -> None:
 # --- buttons, reactions ---------------------------------------------------------------------------------------------
 
 
-def test_a_button_payload_determines_the_meaning() -> None:
+def test_a_button_payload_determines_the_meaning():
     for suffix, word in (("", Word.DONE), (":snooze", Word.SNOOZE), (":skip", Word.SKIP)):
         assert read("apa saja", ONE, f"T:{TOKEN}{suffix}") == Meaning(word, token=TOKEN)
     for pressed in ("", "x", "T:", f"T:{TOKEN}:delete", f"T:{TOKEN}x", f"t:{TOKEN}"):
@@ -185,7 +183,7 @@ def test_a_button_payload_determines_the_meaning() -> None:
         ("", Word.DOUBT), ("❤️", Word.DOUBT), ("❌", Word.DOUBT), ("✅👍", Word.DOUBT), ("sudah", Word.DOUBT),
     ],
 )  # fmt: skip
-def test_a_reaction_is_read_as_done_ok_or_doubt(emoji: str, word: Word) -> None:
+def test_a_reaction_is_read_as_done_ok_or_doubt(emoji, word):
     assert read_reaction(emoji) is word
 
 
@@ -219,23 +217,21 @@ BLANKS = st.sampled_from([" ", "\n", ", ", ". ", "! ", " 👍 "])
 
 
 @given(st.lists(st.sampled_from(HARMLESS), max_size=6), st.sampled_from(OUTSIDE), st.randoms(), BLANKS)
-def test_done_with_a_word_of_no_list_is_not_read_as_done(
-    harmless: list[str], outside: str, random: object, blank: str
-) -> None:
+def test_done_with_a_word_of_no_list_is_not_read_as_done(harmless, outside, random, blank):
     said = ["sudah", *harmless]
     assert read(blank.join(said), ONE) == Meaning(Word.DONE, named=(1,) if "metformin" in said else ())
     said.append(outside)
-    random.shuffle(said)  # type: ignore[attr-defined]
+    random.shuffle(said)
     assert read(blank.join(said), ONE).word is not Word.DONE
 
 
 @given(st.text(max_size=60), st.lists(st.text(max_size=20), max_size=3))
-def test_any_text_with_any_reminder_names_can_be_read(text: str, names: list[str]) -> None:
+def test_any_text_with_any_reminder_names_can_be_read(text, names):
     times = (CandidateTime(1, "obat", tuple(names)), AMLODIPIN)
     assert isinstance(read(text, times), Meaning)
     assert read(f"{text} belum", times).word is not Word.DONE
 
 
-def test_long_or_unusual_texts_can_be_read_without_an_error() -> None:
+def test_long_or_unusual_texts_can_be_read_without_an_error():
     for text in ("a" * 20_000, "\u0300" * 1000, "sudah " + "9" * 990, "1 - " * 5000, "²", "sudah ²", "tunda ½"):
         assert isinstance(read(text, TWO), Meaning)

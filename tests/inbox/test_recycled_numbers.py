@@ -1,8 +1,5 @@
 """Tests of a user's old phone number that now belongs to a stranger."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -17,7 +14,6 @@ from app.identity.models import User
 from app.inbox import texts
 from app.notifications import jobs as delivery_jobs
 from app.notifications.delivery.messaging import WRONG
-from app.notifications.models import Delivery
 from app.notifications.senders import numbers
 from app.notifications.senders.models import PhoneNumber
 from app.privacy.service import delivery_labels
@@ -38,25 +34,25 @@ class World:
     siti: Client
     phone: Phone
 
-    def client(self, **data: object) -> Client:
+    def client(self, **data):
         with unit_of_work():
             user_id = make_user(**data).id
         with unit_of_work():
             return Client(self.app, sessions.begin(users.get(user_id)).access_token, user_id)
 
-    def send(self, key: str, kind: str = "reminder", **fields: object) -> Delivery:
+    def send(self, key, kind="reminder", **fields):
         values = {"user_id": self.siti.id, "target": None, "kind": kind, "words": {"text": key}, **fields}
         add(dedupe_key=key, **values)
         delivery_jobs.drain("urgent")
         return reread(key)
 
-    def received(self) -> list[str]:
+    def received(self):
         delivery_jobs.drain("urgent")
         return [message.text for message in self.gateway.messaging.to(self.phone.number[1:])]
 
 
 @pytest.fixture
-def world(committed: Flask, live: Flask, gateway: Server) -> Iterator[World]:
+def world(committed, live, gateway):
     """Create Siti, whose number now belongs to another person."""
     with unit_of_work():
         user_id = make_user(username="siti", nomor_hp=NUMBER).id
@@ -66,7 +62,7 @@ def world(committed: Flask, live: Flask, gateway: Server) -> Iterator[World]:
     db.session.rollback()
 
 
-def test_a_recycled_number_is_reported_blocked_and_moved_to_its_new_owner(world: World) -> None:
+def test_a_recycled_number_is_reported_blocked_and_moved_to_its_new_owner(world):
     """The stranger gets Siti's reminders, answers SALAH NOMOR ("wrong number"), and registers with the number."""
     world.send("Halo Siti, minum Metformin")
     assert world.phone.write("SALAH NOMOR").text == texts.WRONG_NUMBER
@@ -87,7 +83,7 @@ def test_a_recycled_number_is_reported_blocked_and_moved_to_its_new_owner(world:
     assert (profile["nomor_hp"], profile["phone_problem"]) == (None, None)
 
 
-def test_a_number_in_use_stays_until_its_account_frees_it(world: World) -> None:
+def test_a_number_in_use_stays_until_its_account_frees_it(world):
     with unit_of_work():
         numbers.record_use(world.phone.number)
     ana = world.client(username="ana", nomor_hp="081377778888")
@@ -104,7 +100,7 @@ def test_a_number_in_use_stays_until_its_account_frees_it(world: World) -> None:
     assert ana.get("/profile").json["nomor_hp"] == NUMBER
 
 
-def test_verification_and_refusal_commands_are_not_recorded_as_use(world: World) -> None:
+def test_verification_and_refusal_commands_are_not_recorded_as_use(world):
     for text in ("VERIFIKASI XXXXXX", "RESET", "SALAH NOMOR"):
         world.phone.write(text)
     assert db.session.scalar(sa.select(PhoneNumber.used_at)) is None
@@ -112,7 +108,7 @@ def test_verification_and_refusal_commands_are_not_recorded_as_use(world: World)
     assert db.session.scalar(sa.select(PhoneNumber.used_at)) is not None
 
 
-def test_reset_from_a_long_unused_number_sends_no_link(world: World) -> None:
+def test_reset_from_a_long_unused_number_sends_no_link(world):
     with unit_of_work():
         db.session.execute(sa.update(User).values(created_at=sa.func.now() - timedelta(days=91)))
     for _ in range(2):
@@ -120,13 +116,13 @@ def test_reset_from_a_long_unused_number_sends_no_link(world: World) -> None:
     assert world.received() == []
 
 
-def test_a_wrong_number_report_from_a_free_number_flags_its_next_owner(world: World) -> None:
+def test_a_wrong_number_report_from_a_free_number_flags_its_next_owner(world):
     free = Phone("+6281377778888")
     assert free.write("SALAH NOMOR").text is None
     assert world.client(nomor_hp="081377778888").get("/profile").json["phone_problem"] == "wrong_number"
 
 
-def test_a_delivery_without_a_user_is_not_sent_to_a_wrong_number(world: World) -> None:
+def test_a_delivery_without_a_user_is_not_sent_to_a_wrong_number(world):
     world.phone.write("SALAH NOMOR")
     row = world.send("x", "security_notice", user_id=None, target=world.phone.number)
     assert (row.state, row.last_error) == ("failed", WRONG)
@@ -135,12 +131,11 @@ def test_a_delivery_without_a_user_is_not_sent_to_a_wrong_number(world: World) -
 # --- BERHENTI PENGINGAT ---------------------------------------------------------------------------------------------
 
 
-def messages_on(client: Client) -> bool:
-    on: bool = client.get("/profile/notifikasi").json["messages"]
-    return on
+def messages_on(client):
+    return client.get("/profile/notifikasi").json["messages"]
 
 
-def test_reminders_that_were_stopped_by_message_go_on_by_message_or_in_the_profile(world: World) -> None:
+def test_reminders_that_were_stopped_by_message_go_on_by_message_or_in_the_profile(world):
     for way in ("message", "profile"):
         world.phone.write("BERHENTI PENGINGAT")
         assert messages_on(world.siti) is False

@@ -1,12 +1,10 @@
 """Tests of the webhook routes, in the order of `routes.py`."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
 
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.inbox.bodies import fonnte_message, heard, message, post_fonnte, post_whatsapp, sign, status, whatsapp
 from tests.inbox.phones import FONNTE_TOKEN, VERIFY_TOKEN, rows
 
@@ -19,7 +17,7 @@ BROKEN = [b"", b"{", b"nonsense", b"\xff\xfe", b"[" * 5000, b'{"a": NaN}']
 class TestConfirmWhatsapp:
     """GET /webhooks/whatsapp"""
 
-    def test_the_challenge_is_returned_for_the_right_token(self, provider: Client) -> None:
+    def test_the_challenge_is_returned_for_the_right_token(self, provider):
         asked = {"hub.mode": "subscribe", "hub.verify_token": VERIFY_TOKEN, "hub.challenge": "1158201444"}
         response = provider.get("/webhooks/whatsapp", query_string=asked)
         assert (response.status_code, response.text, response.mimetype) == (200, "1158201444", "text/plain")
@@ -27,44 +25,44 @@ class TestConfirmWhatsapp:
     @pytest.mark.parametrize(
         "changes", [{"hub.verify_token": "x"}, {"hub.mode": "unsubscribe"}, {"hub.verify_token": ""}, {"hub.mode": ""}]
     )
-    def test_a_wrong_token_or_mode_is_403(self, provider: Client, changes: dict[str, str]) -> None:
+    def test_a_wrong_token_or_mode_is_403(self, provider, changes):
         asked = {"hub.mode": "subscribe", "hub.verify_token": VERIFY_TOKEN, "hub.challenge": "1", **changes}
         assert_error(provider.get("/webhooks/whatsapp", query_string=asked), 403, "forbidden")
 
-    def test_without_a_configured_token_is_404(self, client: Client) -> None:
+    def test_without_a_configured_token_is_404(self, client):
         assert_error(client.get("/webhooks/whatsapp", query_string={"hub.mode": "subscribe"}), 404, "route_not_found")
 
 
 class TestReceiveWhatsapp:
     """POST /webhooks/whatsapp"""
 
-    def test_a_signed_body_is_stored(self, provider: Client) -> None:
+    def test_a_signed_body_is_stored(self, provider):
         assert post_whatsapp(provider, GOOD).status_code == 200
         assert [(row.kind, row.provider) for row in rows()] == [
             ("message", "whatsapp_cloud"),
             ("receipt", "whatsapp_cloud"),
         ]
 
-    def test_without_a_signature_is_403(self, provider: Client) -> None:
+    def test_without_a_signature_is_403(self, provider):
         assert_error(post_whatsapp(provider, GOOD, **{"X-Hub-Signature-256": ""}), 403, "forbidden")
         assert rows() == []
 
-    def test_without_a_configured_secret_is_404(self, client: Client) -> None:
+    def test_without_a_configured_secret_is_404(self, client):
         assert_error(post_whatsapp(client, GOOD), 404, "route_not_found")
 
     @pytest.mark.parametrize("raw", BROKEN)
-    def test_invalid_json_is_400(self, provider: Client, raw: bytes) -> None:
+    def test_invalid_json_is_400(self, provider, raw):
         assert_error(post_whatsapp(provider, raw), 400, "invalid_json")
 
     @pytest.mark.parametrize("kind", ["application/json", "application/x-www-form-urlencoded", "multipart/form-data"])
-    def test_an_oversized_body_is_413_for_every_content_type(self, provider: Client, kind: str) -> None:
+    def test_an_oversized_body_is_413_for_every_content_type(self, provider, kind):
         big = b" " * (LIMIT + 1)
         response = provider.post(
             "/webhooks/whatsapp", data=big, content_type=kind, headers={"X-Hub-Signature-256": sign(big)}
         )
         assert_error(response, 413, "payload_too_large")
 
-    def test_a_body_of_four_megabytes_is_stored(self, provider: Client) -> None:
+    def test_a_body_of_four_megabytes_is_stored(self, provider):
         raw = json.dumps(GOOD).encode()
         assert post_whatsapp(provider, raw + b" " * (LIMIT - len(raw))).status_code == 200
         assert len(rows()) == 2
@@ -75,21 +73,21 @@ class Fonnte:
 
     event: str
 
-    def test_a_wrong_token_in_the_path_is_404(self, provider: Client) -> None:
+    def test_a_wrong_token_in_the_path_is_404(self, provider):
         for token in ("x", FONNTE_TOKEN[:-1], FONNTE_TOKEN + "x", FONNTE_TOKEN.upper()):
             assert_error(post_fonnte(provider, self.event, fonnte_message(), token), 404, "route_not_found")
         assert rows() == []
 
-    def test_without_a_configured_token_is_404(self, client: Client) -> None:
+    def test_without_a_configured_token_is_404(self, client):
         assert_error(post_fonnte(client, self.event, fonnte_message()), 404, "route_not_found")
 
     @pytest.mark.parametrize("raw", BROKEN)
-    def test_invalid_json_is_400(self, provider: Client, raw: bytes) -> None:
+    def test_invalid_json_is_400(self, provider, raw):
         path = f"/webhooks/fonnte/{FONNTE_TOKEN}/{self.event}"
         assert_error(provider.post(path, data=raw, content_type="application/json"), 400, "invalid_json")
 
     @pytest.mark.parametrize("kind", ["application/json", "multipart/form-data"])
-    def test_a_body_of_up_to_four_megabytes_is_read(self, provider: Client, kind: str) -> None:
+    def test_a_body_of_up_to_four_megabytes_is_read(self, provider, kind):
         path, big = f"/webhooks/fonnte/{FONNTE_TOKEN}/{self.event}", b" " * LIMIT
         assert_error(provider.post(path, data=big, content_type=kind), 400, "invalid_json")
         assert_error(provider.post(path, data=big + b" ", content_type=kind), 413, "payload_too_large")
@@ -100,7 +98,7 @@ class TestReceiveFonnteMessage(Fonnte):
 
     event = "message"
 
-    def test_a_message_is_stored(self, provider: Client) -> None:
+    def test_a_message_is_stored(self, provider):
         response = post_fonnte(provider, "message", fonnte_message("SUDAH"))
         assert (response.status_code, response.json) == (200, {"message": "Diterima."})
         assert [(row.kind, row.phone, row.text) for row in rows()] == [("message", "+6281200000001", "SUDAH")]
@@ -111,7 +109,7 @@ class TestReceiveFonnteStatus(Fonnte):
 
     event = "status"
 
-    def test_a_status_is_stored_as_a_receipt(self, provider: Client) -> None:
+    def test_a_status_is_stored_as_a_receipt(self, provider):
         response = post_fonnte(provider, "status", {"id": "80", "status": "sent"})
         assert (response.status_code, response.json) == (200, {"message": "Diterima."})
         assert [(row.kind, row.ref) for row in rows()] == [("receipt", "80")]
@@ -122,7 +120,7 @@ class TestReceiveFonnteDevice(Fonnte):
 
     event = "device"
 
-    def test_a_device_event_is_stored(self, provider: Client) -> None:
+    def test_a_device_event_is_stored(self, provider):
         response = post_fonnte(provider, "device", {"device": "6281100000000", "status": "disconnect"})
         assert (response.status_code, response.json) == (200, {"message": "Diterima."})
         assert [row.kind for row in rows()] == ["device"]
@@ -131,9 +129,9 @@ class TestReceiveFonnteDevice(Fonnte):
 class TestDescribeMessaging:
     """GET /messaging"""
 
-    def test_a_client_gets_the_number_and_link_for_messages(self, provider: Client) -> None:
+    def test_a_client_gets_the_number_and_link_for_messages(self, provider):
         expected = {"two_way": True, "number": "+6281100000000", "link": "https://wa.me/6281100000000"}
         assert provider.get("/messaging").json == expected
 
-    def test_without_settings_no_number_is_returned(self, client: Client) -> None:
+    def test_without_settings_no_number_is_returned(self, client):
         assert client.get("/messaging").json == {"two_way": False, "number": None, "link": None}

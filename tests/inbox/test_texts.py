@@ -1,7 +1,5 @@
 """Tests of the words of our answers. Users learn them, and a document for users quotes them, so they do not change."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.inbox import texts
@@ -30,11 +28,11 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_a_text_has_its_exact_words(name: str) -> None:
+def test_a_text_has_its_exact_words(name):
     assert getattr(texts, name) == TEXTS[name]
 
 
 @pytest.mark.parametrize("name", [*TEXTS, "STILL_WRONG"])
-def test_a_text_is_plain_indonesian(name: str) -> None:
+def test_a_text_is_plain_indonesian(name):
     assert_readable(getattr(texts, name))
     assert len(getattr(texts, name)) <= 350

@@ -1,17 +1,12 @@
 """Tests of webhook bodies: signatures, duplicates and invalid JSON."""
 
-from __future__ import annotations
-
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
 
 import pytest
-from flask import Flask
 
 from tests.helpers.client import Client, assert_error
-from tests.helpers.statements import Statements
 from tests.inbox.bodies import fonnte_message, heard, message, post_fonnte, post_whatsapp, sign, status, whatsapp
 from tests.inbox.phones import FONNTE_TOKEN, rows
 
@@ -19,7 +14,7 @@ WISH = {"wa_id": "6281200000001", "value": "stop"}
 
 
 #: JSON that is nested so deep that orjson can read it but not write it.
-NESTED: list[Any] = []
+NESTED = []
 
 
 for _ in range(300):
@@ -57,13 +52,13 @@ SIGNED = sign(RAW)
         (b"", SIGNED),
     ],
 )
-def test_a_body_with_an_invalid_signature_is_refused(provider: Client, body: bytes, signature: str) -> None:
+def test_a_body_with_an_invalid_signature_is_refused(provider, body, signature):
     response = post_whatsapp(provider, body, **{"X-Hub-Signature-256": signature.encode("utf-8").decode("latin-1")})
     assert_error(response, 403, "forbidden")
     assert rows() == []
 
 
-def test_a_signed_body_is_accepted_in_any_json_formatting(provider: Client) -> None:
+def test_a_signed_body_is_accepted_in_any_json_formatting(provider):
     for raw in (json.dumps(GOOD, indent=3).encode(), json.dumps(GOOD, ensure_ascii=True).encode() + b"\n"):
         assert post_whatsapp(provider, raw).status_code == 200
     assert len(rows()) == 2
@@ -72,7 +67,7 @@ def test_a_signed_body_is_accepted_in_any_json_formatting(provider: Client) -> N
 # --- bodies ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_number_of_statements_does_not_grow_with_the_events(provider: Client, statements: Statements) -> None:
+def test_the_number_of_statements_does_not_grow_with_the_events(provider, statements):
     many = whatsapp(*(heard(messages=[message() for _ in range(20)], statuses=[status()]) for _ in range(10)))
     with statements.at_most(2):  # SQL statements: INSERT, and PREPARE on a new connection
         assert post_whatsapp(provider, many).status_code == 200
@@ -81,7 +76,7 @@ def test_the_number_of_statements_does_not_grow_with_the_events(provider: Client
         assert post_whatsapp(provider, GOOD).status_code == 200
 
 
-def test_repeated_webhook_events_are_stored_once(provider: Client) -> None:
+def test_repeated_webhook_events_are_stored_once(provider):
     for _ in range(3):
         assert post_whatsapp(provider, GOOD).status_code == 200
         assert post_fonnte(provider, "message", fonnte_message(inboxid=7)).status_code == 200
@@ -89,20 +84,20 @@ def test_repeated_webhook_events_are_stored_once(provider: Client) -> None:
     assert len(rows()) == 4
 
 
-def test_duplicate_messages_in_one_body_are_stored_once(provider: Client) -> None:
+def test_duplicate_messages_in_one_body_are_stored_once(provider):
     twins = [message(ref="wamid.twin"), message(ref="wamid.twin")]
     assert post_whatsapp(provider, whatsapp(heard(messages=twins), heard(messages=twins))).status_code == 200
     assert len(rows()) == 1
 
 
-def test_a_known_event_does_not_hide_a_new_one_in_the_same_body(provider: Client) -> None:
+def test_a_known_event_does_not_hide_a_new_one_in_the_same_body(provider):
     known, new = message(ref="wamid.known"), message(ref="wamid.new")
     post_whatsapp(provider, whatsapp(heard(messages=[known])))
     post_whatsapp(provider, whatsapp(heard(messages=[known, new])))
     assert [row.ref for row in rows()] == ["wamid.known", "wamid.new"]
 
 
-def test_a_body_of_three_megabytes_is_accepted(provider: Client) -> None:
+def test_a_body_of_three_megabytes_is_accepted(provider):
     """WhatsApp sends up to 3 MB in one body after an outage."""
     receipts = [status(ref=f"wamid.{n:08d}") for n in range(30_000)]
     big = json.dumps(whatsapp(heard(statuses=receipts)), separators=(",", ":")).encode()
@@ -125,7 +120,7 @@ def test_a_body_of_three_megabytes_is_accepted(provider: Client) -> None:
         whatsapp({"field": "message_template_status_update", "value": {"event": "APPROVED"}}),
     ],
 )  # fmt: skip
-def test_a_body_of_unknown_shape_is_accepted_without_an_error(provider: Client, body: Any) -> None:
+def test_a_body_of_unknown_shape_is_accepted_without_an_error(provider, body):
     assert post_whatsapp(provider, body).status_code == 200
     for event in ("message", "status", "device"):
         raw = json.dumps(body)
@@ -134,7 +129,7 @@ def test_a_body_of_unknown_shape_is_accepted_without_an_error(provider: Client, 
     assert {row.kind for row in rows()} <= {"message", "account", "device", "preference"}
 
 
-def test_null_characters_are_removed_and_a_long_text_is_shortened(provider: Client) -> None:
+def test_null_characters_are_removed_and_a_long_text_is_shortened(provider):
     odd = message("SU\0DAH " + "panjang " * 500)
     odd_value = {"a\0": ["\0", {"b": "c\0"}], "n": 10**30, "deep": [[[[[[[[1]]]]]]]]}
     account = {"field": "account_update", "value": odd_value}
@@ -145,10 +140,10 @@ def test_null_characters_are_removed_and_a_long_text_is_shortened(provider: Clie
     assert second.payload["a"] == ["", {"b": "c"}]
 
 
-def test_concurrent_duplicate_webhooks_are_stored_once(committed: Flask, live: Flask) -> None:
+def test_concurrent_duplicate_webhooks_are_stored_once(committed, live):
     body = whatsapp(heard(messages=[message(ref="wamid.race")]))
 
-    def tell(_: int) -> int:
+    def tell(_):
         with committed.app_context():
             return post_whatsapp(Client(committed), body).status_code
 
@@ -160,20 +155,20 @@ def test_concurrent_duplicate_webhooks_are_stored_once(committed: Flask, live: F
 # --- other numbers of the same application --------------------------------------------------------------------------
 
 
-def number(phone_number_id: str | None, **value: Any) -> dict[str, Any]:
+def number(phone_number_id, **value):
     metadata = {} if phone_number_id is None else {"metadata": {"phone_number_id": phone_number_id}}
     return {"field": "messages", "value": {**metadata, **value}}
 
 
 @pytest.fixture
-def ours(live: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def ours(live, monkeypatch):
     """Configure 100200300400 as the id of the service's own number."""
     config = replace(live.extensions["config"], messaging_sender_id="100200300400")
     monkeypatch.setitem(live.extensions, "config", config)
 
 
 @pytest.mark.usefixtures("ours")
-def test_messages_and_receipts_of_another_number_are_dropped(provider: Client) -> None:
+def test_messages_and_receipts_of_another_number_are_dropped(provider):
     events = {"messages": [message()], "statuses": [status()]}
     assert post_whatsapp(provider, whatsapp(number("999", **events))).status_code == 200
     assert rows() == []
@@ -185,18 +180,18 @@ def test_messages_and_receipts_of_another_number_are_dropped(provider: Client) -
 
 @pytest.mark.usefixtures("ours")
 @pytest.mark.parametrize("phone_number_id", ["100200300400", "", None])
-def test_events_of_our_number_or_of_an_unnamed_number_are_stored(provider: Client, phone_number_id: str | None) -> None:
+def test_events_of_our_number_or_of_an_unnamed_number_are_stored(provider, phone_number_id):
     post_whatsapp(provider, whatsapp(number(phone_number_id, messages=[message()], statuses=[status()])))
     assert [row.kind for row in rows()] == ["message", "receipt"]
 
 
 @pytest.mark.usefixtures("ours")
-def test_one_body_may_have_events_of_several_numbers(provider: Client) -> None:
+def test_one_body_may_have_events_of_several_numbers(provider):
     changes = [number("999", messages=[message("A")]), number("100200300400", messages=[message("B")])]
     post_whatsapp(provider, whatsapp(*changes))
     assert [row.text for row in rows()] == ["B"]
 
 
-def test_without_a_configured_number_id_all_events_are_stored(provider: Client) -> None:
+def test_without_a_configured_number_id_all_events_are_stored(provider):
     post_whatsapp(provider, whatsapp(number("999", messages=[message()])))
     assert len(rows()) == 1

@@ -1,12 +1,8 @@
 """Routes of communities, in the order of `routes.py`."""
 
-from __future__ import annotations
-
 from app.core.database.session import db
 from app.kategori.models import Kategori
-from tests.helpers.client import Client
 from tests.helpers.for_admins import ForAdmins
-from tests.helpers.statements import Statements
 
 NEW = {
     "nama": "Sahabat Diabetes",
@@ -20,9 +16,7 @@ NEW = {
 class TestListKomunitas:
     """GET /komunitas"""
 
-    def test_lists_newest_first_paged_and_in_one_statement(
-        self, client: Client, admin: Client, statements: Statements
-    ) -> None:
+    def test_lists_newest_first_paged_and_in_one_statement(self, client, admin, statements):
         ids = [(admin.post("/komunitas", {"nama": f"Komunitas {n}"}).json or {})["id"] for n in range(5)]
         with statements.at_most(1):
             assert [row["id"] for row in client.get("/komunitas").json or []] == ids[::-1]
@@ -34,7 +28,7 @@ class TestListKomunitas:
 class TestCreateKomunitas(ForAdmins):
     """POST /komunitas"""
 
-    def test_a_created_community_can_be_read_by_everybody(self, client: Client, admin: Client) -> None:
+    def test_a_created_community_can_be_read_by_everybody(self, client, admin):
         kategori = Kategori(nama_kategori="Diabetes")
         db.session.add(kategori)
         db.session.flush()

@@ -1,7 +1,5 @@
 """A sample activity log record, and functions that put, return and count records."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 
 from app.core.database.session import db
@@ -19,11 +17,11 @@ RECORD = {
 }
 
 
-def put(count: int = 1, **values: object) -> None:
+def put(count=1, **values):
     """Put records into the stream. `session_id` is the number of the record, unless `values` has one."""
     for n in range(count):
         stream.add({"log": "user", "session_id": str(n), "created_at": local_time.now(), "extra": {}, **values})
 
 
-def rows() -> list[ActivityLog]:
+def rows():
     return list(db.session.scalars(sa.select(ActivityLog).order_by(ActivityLog.id)))

@@ -1,19 +1,14 @@
 """Activity logs from the stream to the table: each record is stored once, whatever dies."""
 
-from __future__ import annotations
-
 import os
 import signal
 from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 from multiprocessing import get_context
-from pathlib import Path
 from threading import Thread
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 from redis.exceptions import RedisError
 
 from app.core.database.session import db, unit_of_work
@@ -29,18 +24,18 @@ from tests.helpers.factories import make_user
 from tests.logs.records import put, rows
 
 
-def events() -> int:
+def events():
     return int(db.session.scalar(sa.select(sa.func.sum(LogDay.events))) or 0)
 
 
 @pytest.fixture
-def _idle(monkeypatch: pytest.MonkeyPatch) -> None:
+def _idle(monkeypatch):
     """Let a job take the records of a dead job at once."""
     monkeypatch.setattr(stream, "IDLE_MS", 0)
 
 
 @pytest.mark.usefixtures("_idle")
-def test_records_of_a_job_that_died_before_its_insert_are_stored(app: Flask) -> None:
+def test_records_of_a_job_that_died_before_its_insert_are_stored(app):
     put(5)
     stream.create_group()
     assert len(stream.claim()) == 5  # simulates a job that dies after its claim
@@ -50,7 +45,7 @@ def test_records_of_a_job_that_died_before_its_insert_are_stored(app: Flask) -> 
 
 
 @pytest.mark.usefixtures("_idle")
-def test_records_of_a_job_that_died_before_its_acknowledgement_are_stored_once(app: Flask) -> None:
+def test_records_of_a_job_that_died_before_its_acknowledgement_are_stored_once(app):
     put(5)
     stream.create_group()
     with unit_of_work():
@@ -59,7 +54,7 @@ def test_records_of_a_job_that_died_before_its_acknowledgement_are_stored_once(a
     assert (len(rows()), events(), stream.waiting()) == (5, 5, 0)
 
 
-def test_the_records_of_a_running_job_are_left_to_it(app: Flask) -> None:
+def test_the_records_of_a_running_job_are_left_to_it(app):
     put(3)
     stream.create_group()
     records = stream.claim()
@@ -73,7 +68,7 @@ def test_the_records_of_a_running_job_are_left_to_it(app: Flask) -> None:
 
 @pytest.mark.parametrize("moment", ["before_commit", "after_commit"])
 @pytest.mark.usefixtures("_idle")
-def test_a_job_that_is_killed_around_its_commit_stores_each_record_once(committed: Flask, moment: str) -> None:
+def test_a_job_that_is_killed_around_its_commit_stores_each_record_once(committed, moment):
     put(50)
     db.session.remove()
     child = get_context("fork").Process(target=_die, args=(committed, moment))
@@ -85,7 +80,7 @@ def test_a_job_that_is_killed_around_its_commit_stores_each_record_once(committe
     assert (len(rows()), events(), stream.waiting()) == (50, 50, 0)
 
 
-def _die(app: Flask, moment: str) -> None:
+def _die(app, moment):
     with app.app_context():
         db.engine.dispose(close=False)
         app.extensions["redis"].connection_pool.reset()
@@ -93,15 +88,13 @@ def _die(app: Flask, moment: str) -> None:
         jobs.ingest()
 
 
-def answers() -> bool:
+def answers():
     with suppress(RedisError):
         return bool(queue.connection().ping())
     return False
 
 
-def test_waiting_and_claimed_records_survive_a_restart_of_redis(
-    app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_waiting_and_claimed_records_survive_a_restart_of_redis(app, tmp_path, monkeypatch):
     monkeypatch.setattr(stream, "IDLE_MS", 0)
     with Supervisor(tmp_path / "logs") as supervisor:
         valkey = start_valkey(supervisor, tmp_path / "valkey")
@@ -119,7 +112,7 @@ def test_waiting_and_claimed_records_survive_a_restart_of_redis(
         assert (len(rows()), stream.waiting()) == (7, 0)
 
 
-def test_a_refused_record_is_dropped_and_all_others_are_stored(app: Flask, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_refused_record_is_dropped_and_all_others_are_stored(app, caplog):
     put(2)
     put(1, created_at="kemarin dulu")
     put(1, log=None)
@@ -136,10 +129,10 @@ def test_a_refused_record_is_dropped_and_all_others_are_stored(app: Flask, caplo
     assert "kemarin" not in caplog.text
 
 
-def test_an_outage_of_postgresql_drops_nothing(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_outage_of_postgresql_drops_nothing(app, monkeypatch):
     put(3)
 
-    def fail(*_: Any) -> None:
+    def fail(*_):
         raise sa.exc.OperationalError("", {}, Exception())
 
     with monkeypatch.context() as patch:
@@ -152,7 +145,7 @@ def test_an_outage_of_postgresql_drops_nothing(app: Flask, monkeypatch: pytest.M
     assert len(rows()) == 3
 
 
-def test_records_of_an_erased_person_are_not_stored(app: Flask) -> None:
+def test_records_of_an_erased_person_are_not_stored(app):
     siti = make_user()
     put(1, user_id=siti.id)
     put(1, user_id=siti.id + 1)
@@ -162,7 +155,7 @@ def test_records_of_an_erased_person_are_not_stored(app: Flask) -> None:
     assert (events(), stream.waiting()) == (2, 0)
 
 
-def test_the_ingest_job_is_enqueued_only_if_records_are_waiting(app: Flask) -> None:
+def test_the_ingest_job_is_enqueued_only_if_records_are_waiting(app):
     jobs.enqueue_ingest()
     assert queue.connection().llen("rq:queue:bulk") == 0
     put(1)
@@ -171,11 +164,11 @@ def test_the_ingest_job_is_enqueued_only_if_records_are_waiting(app: Flask) -> N
     assert queue.connection().llen("rq:queue:bulk") == 1
 
 
-def test_concurrent_jobs_store_every_record_once(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_jobs_store_every_record_once(committed, monkeypatch):
     monkeypatch.setattr(stream, "BATCH", 100)
     put(3000)
 
-    def work() -> None:
+    def work():
         with committed.app_context():
             jobs.ingest()
 
@@ -190,7 +183,7 @@ def test_concurrent_jobs_store_every_record_once(committed: Flask, monkeypatch: 
     assert events() == 3000
 
 
-def test_daily_sums_count_events_and_users_by_the_jakarta_day(app: Flask) -> None:
+def test_daily_sums_count_events_and_users_by_the_jakarta_day(app):
     siti, budi = make_user().id, make_user().id
     evening = datetime(2026, 3, 1, 16, 59, tzinfo=UTC)  # 23:59 in Jakarta
     for user_id in (siti, siti, budi, None):
@@ -201,9 +194,7 @@ def test_daily_sums_count_events_and_users_by_the_jakarta_day(app: Flask) -> Non
     assert sums == {date(2026, 3, 1): (4, 2), date(2026, 3, 2): (1, 1)}
 
 
-def test_pruning_deletes_old_rows_in_batches_and_keeps_the_daily_sums(
-    app: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pruning_deletes_old_rows_in_batches_and_keeps_the_daily_sums(app, monkeypatch):
     monkeypatch.setattr(jobs, "PRUNE_BATCH", 2)
     for days in (1, 29, 31, 32, 400):
         put(1, created_at=local_time.now() - timedelta(days=days))
@@ -215,7 +206,7 @@ def test_pruning_deletes_old_rows_in_batches_and_keeps_the_daily_sums(
     assert app.test_cli_runner().invoke(args=["logs", "prune", "--days", "0"]).exit_code == 2
 
 
-def test_pruning_deletes_old_active_user_rows_and_keeps_the_sums(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pruning_deletes_old_active_user_rows_and_keeps_the_sums(app, monkeypatch):
     siti = make_user().id
     monkeypatch.setattr(local_time, "now", lambda: datetime(2026, 3, 31, 17, 30, tzinfo=UTC))  # 1 April in Jakarta
     for day in (date(2026, 3, 1), date(2026, 3, 2), date(2026, 3, 31)):

@@ -1,18 +1,12 @@
 """Fixtures that configure the application for one messaging provider and its simulator."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from flask import Flask
 
 from app.notifications.senders import sender_status
 from app.providers import messaging
-from dev.simulators import Server
 from tests.helpers.apps import config_for_tests
-from tests.notifications.senders.looks import Configure
 
 #: Settings that define the sender and the form of its messages.
 SETTINGS = (
@@ -26,13 +20,13 @@ SETTINGS = (
 
 
 @pytest.fixture
-def configure(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Configure]:
+def configure(real_app, sim, monkeypatch):
     """Return a function that makes the service send its messages to the simulator.
 
     The arguments of the function are additional settings of the service.
     """
 
-    def change(**settings: str) -> None:
+    def change(**settings):
         config = config_for_tests(**{**sim.messaging.env(), **settings})
         chosen = {name: getattr(config, name) for name in SETTINGS}
         monkeypatch.setitem(real_app.extensions, "config", replace(real_app.extensions["config"], **chosen))
@@ -45,12 +39,12 @@ def configure(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.fixture
-def fonnte(configure: Configure) -> Configure:
+def fonnte(configure):
     configure()
     return configure
 
 
 @pytest.fixture
-def whatsapp(configure: Configure) -> Configure:
+def whatsapp(configure):
     configure(MESSAGING_PROVIDER="whatsapp_cloud")
     return configure

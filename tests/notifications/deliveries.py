@@ -1,30 +1,25 @@
 """Deliveries in the outbox, for tests of the code that sends them."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from itertools import count
-from typing import Any
 
 import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
-from app.identity.models import User
 from app.notifications import outbox
 from app.notifications.delivery import claims, drain, rendering, settlements
-from app.notifications.delivery.claims import Claimed
-from app.notifications.models import Broadcast, Channel, Delivery, deliveries
+from app.notifications.models import Channel, Delivery, deliveries
 from dev import outbox as outbox_page
 from tests.helpers.factories import make_user
 
 _numbers = count(1)
 
 
-def add(**fields: Any) -> Delivery:
+def add(**fields):
     """Add one message to the outbox, and commit."""
     n = next(_numbers)
-    values: dict[str, Any] = {
+    values = {
         "kind": "test",
         "channel": Channel.MESSAGING,
         "dedupe_key": f"test:{n}",
@@ -38,7 +33,7 @@ def add(**fields: Any) -> Delivery:
     return reread(values["dedupe_key"])
 
 
-def ready(channel: str = Channel.MESSAGING, queue: str = "urgent") -> Claimed:
+def ready(channel=Channel.MESSAGING, queue="urgent"):
     """Claim a due delivery and render its texts, as a drain does before it calls the provider."""
     found = claims.claim(queue, channel)
     assert found is not None
@@ -46,24 +41,24 @@ def ready(channel: str = Channel.MESSAGING, queue: str = "urgent") -> Claimed:
     return found
 
 
-def words_of(row: Delivery) -> dict[str, Any]:
+def words_of(row):
     """Return the sent texts of a delivery, or the texts that would be sent now. Return {} if there are none."""
     return dict(outbox_page.words_of({column.key: getattr(row, column.key) for column in deliveries.c}))
 
 
-def announced(broadcast: Broadcast) -> str:
+def announced(broadcast):
     """Return the current text of a broadcast's message."""
     row = Delivery(id=0, kind="broadcast", channel="messaging")
     row.payload = {"about": broadcast.kind, "about_id": broadcast.about_id}
     return str(words_of(row)["text"])
 
 
-def reread(dedupe_key: str) -> Delivery:
+def reread(dedupe_key):
     db.session.expire_all()
     return db.session.scalars(sa.select(Delivery).filter_by(dedupe_key=dedupe_key)).one()
 
 
-def age(seconds: float, *, of: Delivery) -> None:
+def age(seconds, *, of):
     """Move the times of one delivery back by some seconds."""
     back = timedelta(seconds=seconds)
     with unit_of_work():
@@ -74,14 +69,14 @@ def age(seconds: float, *, of: Delivery) -> None:
         )
 
 
-def abandon(row: Delivery) -> None:
+def abandon(row):
     """Let the worker of a claimed delivery die. Put the delivery back, and wait until it is due again."""
     age(claims.LEASE_S + 1, of=row)
     assert claims.put_back(row.queue) == 1
     age(claims.AFTER_DEATH_S * 2**claims.MAX_DEATHS, of=row)
 
 
-def committed_user() -> User:
+def committed_user():
     user = make_user()
     db.session.commit()
     return user
@@ -93,7 +88,7 @@ TEXT = "Halo Siti, waktunya minum Metformin (1 tablet) pukul 07.00 WIB.\nJawab d
 REMINDER = {"text": TEXT, "parts": {"name": "Siti", "sentence": "…", "token": "abc", "tipe": "obat"}}
 
 
-def sent(**fields: Any) -> Delivery:
+def sent(**fields):
     """Add a message and record that the provider accepted it with a reference. Return the message."""
     row = add(**fields)
     claimed = claims.claim("urgent", Channel.MESSAGING)

@@ -1,12 +1,9 @@
 """Deliveries that are added to the outbox, and cancelled."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.jobs import queue
@@ -20,28 +17,28 @@ from tests.notifications.deliveries import add, ready, reread, words_of
 RESET = About("user", 1)
 
 
-def waiting_jobs() -> int:
+def waiting_jobs():
     return int(queue.connection().llen("rq:queue:urgent"))
 
 
-def test_adding_the_same_dedupe_key_twice_makes_one_delivery(app: Flask) -> None:
+def test_adding_the_same_dedupe_key_twice_makes_one_delivery(app):
     add(dedupe_key="once")
     add(dedupe_key="once")
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 1
 
 
-def test_one_drain_job_is_enqueued_for_many_due_deliveries(app: Flask) -> None:
+def test_one_drain_job_is_enqueued_for_many_due_deliveries(app):
     with unit_of_work():
         for n in range(5):
             new = {"kind": "test", "channel": Channel.MESSAGING, "dedupe_key": f"enqueued:{n}", "target": f"+62811{n}"}
-            outbox.send(outbox.NewDelivery(**new))  # type: ignore[arg-type]
+            outbox.send(outbox.NewDelivery(**new))
     assert waiting_jobs() == 0
     jobs.enqueue_due()
     jobs.enqueue_due()
     assert waiting_jobs() == 1
 
 
-def test_a_rollback_leaves_no_delivery_and_no_job(app: Flask) -> None:
+def test_a_rollback_leaves_no_delivery_and_no_job(app):
     with pytest.raises(ZeroDivisionError), unit_of_work():  # noqa: PT012  # the error must come after the effect
         outbox.send(outbox.NewDelivery(kind="test", dedupe_key="rolled back", target="+62811"))
         raise ZeroDivisionError
@@ -50,14 +47,14 @@ def test_a_rollback_leaves_no_delivery_and_no_job(app: Flask) -> None:
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 0
 
 
-def test_a_delivery_that_is_not_yet_due_is_not_enqueued_or_claimed(app: Flask) -> None:
+def test_a_delivery_that_is_not_yet_due_is_not_enqueued_or_claimed(app):
     add(due_at=local_time.now() + timedelta(hours=1), expires_at=local_time.now() + timedelta(hours=2))
     jobs.enqueue_due()
     assert waiting_jobs() == 0
     assert claims.claim("urgent", Channel.MESSAGING) is None
 
 
-def test_a_cancelled_delivery_is_not_claimed(app: Flask) -> None:
+def test_a_cancelled_delivery_is_not_claimed(app):
     row = add(about=RESET)
     with unit_of_work():
         outbox.cancel(outbox.is_about(RESET))
@@ -71,7 +68,7 @@ def test_a_cancelled_delivery_is_not_claimed(app: Flask) -> None:
     assert before[0] == DeliveryState.CANCELLED
 
 
-def test_a_cancelled_delivery_that_is_added_again_can_be_claimed(app: Flask) -> None:
+def test_a_cancelled_delivery_that_is_added_again_can_be_claimed(app):
     row = add(dedupe_key="back", about=RESET, words={"text": "lama"})
     with unit_of_work():
         outbox.cancel(outbox.is_about(RESET))
@@ -80,7 +77,7 @@ def test_a_cancelled_delivery_that_is_added_again_can_be_claimed(app: Flask) -> 
     assert (claimed.id, claimed.words) == (row.id, {"text": "baru"})
 
 
-def test_a_sent_delivery_that_is_added_again_stays_sent(app: Flask) -> None:
+def test_a_sent_delivery_that_is_added_again_stays_sent(app):
     add(dedupe_key="sent", about=RESET)
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None
@@ -91,7 +88,7 @@ def test_a_sent_delivery_that_is_added_again_stays_sent(app: Flask) -> None:
     assert reread("sent").state == DeliveryState.SENT
 
 
-def test_a_claimed_delivery_cancelled_and_added_again_waits_for_the_lease(app: Flask) -> None:
+def test_a_claimed_delivery_cancelled_and_added_again_waits_for_the_lease(app):
     add(dedupe_key="busy", about=RESET)
     before = local_time.now()
     assert claims.claim("urgent", Channel.MESSAGING) is not None
@@ -103,9 +100,7 @@ def test_a_claimed_delivery_cancelled_and_added_again_waits_for_the_lease(app: F
 
 
 @pytest.mark.parametrize(("environment", "kept"), [("testing", {"text": "rahasia"}), ("production", None)])
-def test_settling_deletes_the_sealed_text_and_production_keeps_no_copy(
-    app: Flask, monkeypatch: pytest.MonkeyPatch, environment: str, kept: dict[str, str] | None
-) -> None:
+def test_settling_deletes_the_sealed_text_and_production_keeps_no_copy(app, monkeypatch, environment, kept):
     from dataclasses import replace
 
     config = replace(config_for_tests(), environment=environment)

@@ -1,9 +1,5 @@
 """Helpers for missed doses and the alerts to caregivers."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import sqlalchemy as sa
 
 from app.core.database.session import db
@@ -13,13 +9,12 @@ from app.notifications.delivery.claims import Claimed, PostponedError, UnwantedE
 from app.notifications.models import Channel, Delivery
 from app.pengingat import jobs
 from app.pengingat.caregiving import alerts
-from tests.helpers.client import Client
-from tests.pengingat.ledgers import Time, settle
+from tests.pengingat.ledgers import settle
 
 MISSED = "Siti Aminah belum menandai obat pukul 19.00 WIB. Boleh tolong ditanyakan?"
 
 
-def make(siti: Client, obat: dict[str, Any], *times: str, **details: Any) -> str:
+def make(siti, obat, *times, **details):
     """Create a medicine with doses at these times of day in UTC. Return its path."""
     jadwal = [{"jam": jam, "jumlah": 1, "satuan": "tablet"} for jam in times or ("12:00",)]
     sent = {**obat["details"], "frekuensi": len(jadwal), "jadwal": jadwal, **details}
@@ -28,7 +23,7 @@ def make(siti: Client, obat: dict[str, Any], *times: str, **details: Any) -> str
     return f"/pengingat/{answer.json['id']}"
 
 
-def tick(moment: Time, jam: str | None = None, day: int = 2, *, sent: bool = True) -> None:
+def tick(moment, jam=None, day=2, *, sent=True):
     """Mark due reminders as sent or failed at this time in UTC. Then run the scheduler's jobs, and send alerts."""
     if jam is not None:
         hour, minute = map(int, jam.split(":"))
@@ -39,7 +34,7 @@ def tick(moment: Time, jam: str | None = None, day: int = 2, *, sent: bool = Tru
     leave(moment)
 
 
-def leave(moment: Time) -> None:
+def leave(moment):
     """Send the alerts that are due, as a worker does. The sent text stays in `sealed`, as in development."""
     due = sa.select(Delivery).where(
         Delivery.kind == "alert", Delivery.state == "pending", Delivery.due_at <= moment.now
@@ -58,11 +53,11 @@ def leave(moment: Time) -> None:
         else:
             row.state = "sent" if row.expires_at > moment.now else "missed"
             row.settled_at, row.sealed = moment.now, sealing.seal(claimed.words, row.user_id)
-            row.said = claimed.words["said"]  # type: ignore[assignment]  # a list of ids
+            row.said = claimed.words["said"]
     db.session.commit()
 
 
-def told(channel: str = "messaging", caregiver: int | None = None) -> list[str]:
+def told(channel="messaging", caregiver=None):
     """Return the texts of the alerts that left, oldest first."""
     rows = sa.select(Delivery).filter_by(kind="alert", channel=channel, state="sent")
     if caregiver is not None:
@@ -74,7 +69,7 @@ def told(channel: str = "messaging", caregiver: int | None = None) -> list[str]:
     ]
 
 
-def done(siti: Client, path: str, moment: Time, due_at: str = "2026-03-02T12:00:00Z", **answer: Any) -> None:
+def done(siti, path, moment, due_at="2026-03-02T12:00:00Z", **answer):
     given = siti.post(f"{path}/konfirmasi", {"status": "done", "due_at": due_at, **answer})
     assert given.status_code == 200, given.json
     leave(moment)

@@ -1,19 +1,13 @@
 """Helper for answers by the owner of a reminder."""
 
-from __future__ import annotations
-
-from typing import Any
-
-from tests.helpers.client import Client
-
 
 class Reminder:
-    def __init__(self, client: Client, id_: int) -> None:
+    def __init__(self, client, id_):
         self.client, self.id = client, id_
 
-    def say(self, status: str, **data: Any) -> Any:
+    def say(self, status, **data):
         return self.client.post(f"/pengingat/{self.id}/konfirmasi", {"status": status, **data})
 
     @property
-    def is_done(self) -> bool:
+    def is_done(self):
         return bool(self.client.get(f"/pengingat/{self.id}").json["is_done"])

@@ -1,27 +1,22 @@
 """Fixtures: a fixed clock, request bodies of reminders, and a caregiver who may receive alerts."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database import db_time
 from app.core.lib import local_time
 from app.pengingat.ledger import queries
 from app.pengingat.one_tap import links
-from tests.helpers.client import Client
 from tests.pengingat.answering import Reminder
 from tests.pengingat.ledgers import NOW, Time, caregiver_of
 from tests.pengingat.links import ADDRESS, payloads
 
 
 @pytest.fixture
-def moment(monkeypatch: pytest.MonkeyPatch) -> Time:
+def moment(monkeypatch):
     time = Time()
     monkeypatch.setattr(local_time, "now", lambda: time.now)
     monkeypatch.setattr(db_time, "now", lambda: time.now)
@@ -33,7 +28,7 @@ def moment(monkeypatch: pytest.MonkeyPatch) -> Time:
 
 
 @pytest.fixture
-def obat() -> dict[str, Any]:
+def obat():
     """Return the request body of a medicine with doses at 07:00 and 19:00 in Jakarta."""
     return {
         "judul": "Obat diabetes",
@@ -50,7 +45,7 @@ def obat() -> dict[str, Any]:
 
 
 @pytest.fixture
-def kontrol() -> dict[str, Any]:
+def kontrol():
     return {
         "tipe": "kontrol",
         "judul": "Kontrol bulanan",
@@ -60,19 +55,19 @@ def kontrol() -> dict[str, Any]:
 
 
 @pytest.fixture
-def metformin(siti: Client, moment: Time, obat: dict[str, Any]) -> Reminder:
+def metformin(siti, moment, obat):
     """Return a medicine that is due today at 12:00 UTC, and tomorrow at 00:00 and 12:00 UTC. It is now 01:00 UTC."""
     return Reminder(siti, siti.post("/pengingat/obat", obat).json["id"])
 
 
 @pytest.fixture
-def public(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def public(app, monkeypatch):
     """Set `public_url`, so that messages contain links."""
     monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], public_url=ADDRESS))
 
 
 @pytest.fixture
-def token(public: None, siti: Client, moment: Time, obat: dict[str, Any]) -> str:
+def token(public, siti, moment, obat):
     """Return the token in the web link of a dose that was due five minutes ago, at 19:00 in Jakarta (12:00 UTC)."""
     siti.post("/pengingat/obat", obat)
     moment.move(hours=11, minutes=5)
@@ -82,12 +77,12 @@ def token(public: None, siti: Client, moment: Time, obat: dict[str, Any]) -> str
 
 
 @pytest.fixture
-def siti_id(siti: Client) -> int:
+def siti_id(siti):
     return siti.id
 
 
 @pytest.fixture
-def caregiver_id(siti_id: int) -> int:
+def caregiver_id(siti_id):
     """Return the id of a caregiver in the time zone of Jakarta to whom the patient grants `alerts`."""
     return caregiver_of(siti_id)
 

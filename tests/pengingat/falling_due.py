@@ -1,7 +1,5 @@
 """Helper that makes a dose of a person due now, for tests that commit and use the real clock."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
@@ -9,7 +7,7 @@ from app.pengingat.ledger import bells
 from app.pengingat.models import Occurrence
 
 
-def fall_due(user_id: int) -> None:
+def fall_due(user_id):
     """Make a person's next dose and its deliveries due now."""
     with unit_of_work():
         at = sa.func.date_trunc("minute", sa.func.now())

@@ -1,9 +1,6 @@
 """Helpers for tests of the ledger, the table `occurrences`: a clock, the stored rows, and a caregiver."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -27,14 +24,14 @@ SHOWN = timedelta(hours=36)
 
 
 class Time:
-    def __init__(self) -> None:
+    def __init__(self):
         self.now = NOW
 
-    def move(self, **span: float) -> None:
+    def move(self, **span):
         self.now += timedelta(**span)
 
 
-def caregiver_of(patient_id: int, *scopes: str, domicile: str = "Jawa Barat") -> int:
+def caregiver_of(patient_id, *scopes, domicile="Jawa Barat"):
     """Create a caregiver with these scopes (default: `alerts`). Return the id."""
     with unit_of_work():
         caregiver_id = make_user(RoleName.PENDAMPING, domicile=domicile).id
@@ -43,19 +40,19 @@ def caregiver_of(patient_id: int, *scopes: str, domicile: str = "Jawa Barat") ->
     return caregiver_id
 
 
-def allow(siti_id: int, caregiver: int, *scopes: str) -> None:
+def allow(siti_id, caregiver, *scopes):
     with unit_of_work():
         caregivers.update_scopes(siti_id, caregiver, scopes)
 
 
-def texts() -> list[str]:
+def texts():
     """Return the texts of pending messages in alphabetical order."""
     query = sa.select(Delivery).filter_by(channel="messaging", state="pending")
     rows = db.session.scalars(query.where(Delivery.due_at <= local_time.now() + SHOWN))
     return sorted(words_of(row).get("text", "") for row in rows)
 
 
-def waiting(channel: str = "messaging", state: str = "pending") -> list[str]:
+def waiting(channel="messaging", state="pending"):
     """Return the due times of outbox rows with this channel and state, as `dd HH:MM` in UTC.
 
     Leave out pending bells that have nothing to say now.
@@ -66,18 +63,18 @@ def waiting(channel: str = "messaging", state: str = "pending") -> list[str]:
     return [f"{row.due_at.astimezone(UTC):%d %H:%M}" for row in has_words]
 
 
-def ringing() -> set[bells.Bell]:
+def ringing():
     """Return the bells of all pending occurrences."""
     query = sa.select(Occurrence, Pengingat).join(Pengingat, Pengingat.id == Occurrence.reminder_id)
     found = db.session.execute(query.filter(Occurrence.state == "pending").execution_options(populate_existing=True))
     return {bell for row, pengingat in found for bell in bells.of_row(pengingat, row)}
 
 
-def _bell(row: Delivery) -> bells.Bell:
+def _bell(row):
     return bells.Bell(row.user_id or 0, bells.BellKind(str(row.payload[bells.BELL])), row.due_at)
 
 
-def ledger(within: timedelta = SHOWN) -> list[str]:
+def ledger(within=SHOWN):
     """Return the occurrences until this time from now as `dd HH:MM slot state` in UTC, in order of their due times."""
     query = sa.select(Occurrence).where(Occurrence.due_at <= local_time.now() + within)
     rows = db.session.scalars(
@@ -86,12 +83,12 @@ def ledger(within: timedelta = SHOWN) -> list[str]:
     return [f"{row.due_at.astimezone(UTC):%d %H:%M} {row.slot} {row.state}" for row in rows]
 
 
-def settle(state: str, *which: sa.ColumnElement[bool]) -> None:
+def settle(state, *which):
     """Set the state of these outbox rows, as a worker does."""
     db.session.execute(sa.update(Delivery).where(*which).values(state=state))
 
 
-def past(user_id: int, day: int, state: str, *, month: int = 2, **fields: Any) -> None:
+def past(user_id, day, state, *, month=2, **fields):
     """Create an occurrence at 12:00 UTC (19:00 in Jakarta) on this day.
 
     The year is 2026, and the default month is February.
@@ -102,7 +99,7 @@ def past(user_id: int, day: int, state: str, *, month: int = 2, **fields: Any) -
     db.session.flush()
 
 
-def make_reminders(count: int, obat: dict[str, Any]) -> tuple[int, list[int]]:
+def make_reminders(count, obat):
     with unit_of_work():
         user = make_user()
         user_id = user.id

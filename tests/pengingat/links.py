@@ -1,29 +1,24 @@
 """Helpers that open the web page of an answer link and press its buttons."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Sequence
 from html import unescape
 
 import sqlalchemy as sa
-from werkzeug.test import TestResponse
 
 from app.core.database.session import db
 from app.notifications.models import Delivery
-from tests.helpers.client import Client
 from tests.notifications.deliveries import words_of
 
 ADDRESS = "https://sehat.example.org"
 
 
-def payloads(channel: str) -> Sequence[dict[str, object]]:
+def payloads(channel):
     """Return what all bells of a channel say now. Record that they have said it, as a worker does."""
     query = sa.select(Delivery).filter_by(channel=channel).order_by(Delivery.due_at)
     return [say(row) for row in db.session.scalars(query).all()]
 
 
-def say(row: Delivery) -> dict[str, object]:
+def say(row):
     """Return what a bell says now, and record it. A fan-out gets a push to one browser for this."""
     words = words_of(row)
     if row.channel == "push_fan_out":
@@ -37,15 +32,15 @@ def say(row: Delivery) -> dict[str, object]:
     return words
 
 
-def page(client: Client, token: str) -> TestResponse:
+def page(client, token):
     return client.get(f"/k/{token}")
 
 
-def tap(client: Client, token: str, status: str) -> TestResponse:
+def tap(client, token, status):
     return client.post(f"/k/{token}", data={"status": status})
 
 
-def said(client: Client, token: str) -> tuple[str, list[str]]:
+def said(client, token):
     """Return the lines of the status text on the page of an answer link, and the values of the page's buttons."""
     text = page(client, token).text
     (words,) = re.findall(r'class="said" role="status">(.*)</p>', text)

@@ -1,9 +1,5 @@
 """Lists of the routes by which a caregiver reads or changes a patient's reminders."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from app.identity.access_log import AccessAction
 
 READ = {
@@ -17,7 +13,7 @@ READ = {
 }
 
 
-CHANGE: dict[str, Any] = {
+CHANGE = {
     "POST /pengingat": "obat",
     "POST /pengingat/obat": "obat",
     "PUT /pengingat/<int:pengingat_id>": {"judul": "Obat lain"},

@@ -1,9 +1,6 @@
 """Helper for medicines of one person that are due now."""
 
-from __future__ import annotations
-
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import timedelta
 
 import sqlalchemy as sa
 
@@ -15,19 +12,19 @@ from app.pengingat.ledger import bells
 from app.pengingat.models import Occurrence, Pengingat
 
 
-def medicine(user_id: int, name: str, *, due_in_s: float = -5, title: str = "", **details: Any) -> int:
+def medicine(user_id, name, *, due_in_s=-5, title="", **details):
     """Create a daily medicine and move its next dose to `due_in_s` seconds from now. Return its id."""
     soon = local_time.now() + timedelta(hours=1)
     dose = {"jam": f"{soon:%H:%M}", "jumlah": 1, "satuan": "tablet"}
     data = {"nama_obat": name, "frekuensi": 1, "aturan": "setelah makan", "jadwal": [dose], **details}
     with unit_of_work():
-        new: Any = {"tipe": "obat", "judul": title or name, "timezone": "Asia/Jakarta", "details": data}
+        new = {"tipe": "obat", "judul": title or name, "timezone": "Asia/Jakarta", "details": data}
         reminder_id = service.create(user_id, new).id
     move(reminder_id, local_time.now() + timedelta(seconds=due_in_s))
     return reminder_id
 
 
-def move(reminder_id: int, due_at: datetime) -> None:
+def move(reminder_id, due_at):
     """Change the due time of the first dose, and its bells."""
     with unit_of_work():
         pengingat = db.session.get_one(Pengingat, reminder_id)

@@ -1,16 +1,12 @@
 """Alerts while schedulers, answers and withdrawn permissions run at the same time. No alert is sent twice."""
 
-from __future__ import annotations
-
 from collections import Counter
 from threading import Event
 from time import sleep
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.caregivers import service as caregivers
 from app.core.database.session import db, get_locked_or_404, unit_of_work
@@ -24,7 +20,6 @@ from dev.stack.waiting import PATIENCE_S
 from tests.helpers.factories import make_user
 from tests.helpers.overlap import run_together
 from tests.notifications.deliveries import words_of
-from tests.pengingat.ledgers import Time
 
 pytestmark = pytest.mark.processes
 
@@ -35,7 +30,7 @@ Trio = tuple[int, int, int]
 
 
 @pytest.fixture
-def trios(committed: Flask, moment: Time, obat: dict[str, Any]) -> list[Trio]:
+def trios(committed, moment, obat):
     """Create patients with a dose that was due an hour ago, each with a caregiver who may receive alerts."""
     trios = []
     for _ in range(PATIENTS):
@@ -44,32 +39,32 @@ def trios(committed: Flask, moment: Time, obat: dict[str, Any]) -> list[Trio]:
             caregivers.create(caregiver_id, patient_id)
             caregivers.update_scopes(patient_id, caregiver_id, ["alerts"])
         with unit_of_work():
-            sent: Any = {"tipe": "obat", "timezone": "Asia/Jakarta", **obat}
+            sent = {"tipe": "obat", "timezone": "Asia/Jakarta", **obat}
             trios.append((patient_id, caregiver_id, service.create(patient_id, sent).id))
     moment.move(hours=12)
     return trios
 
 
-def clock() -> None:
+def clock():
     for _ in range(3):
         jobs.miss_overdue()
 
 
-def told() -> Counter[tuple[int | None, object]]:
+def told():
     """Return the number of queued alerts that say something, by caregiver and patient."""
     rows = db.session.scalars(sa.select(Delivery).filter_by(kind="alert", channel="messaging", state="pending"))
     return Counter((row.user_id, row.payload["patient_id"]) for row in rows.all() if words_of(row))
 
 
-def test_four_concurrent_schedulers_queue_one_alert_for_each_caregiver(committed: Flask, trios: list[Trio]) -> None:
+def test_four_concurrent_schedulers_queue_one_alert_for_each_caregiver(committed, trios):
     run_together(committed, *[clock] * 4)
     assert told() == {(caregiver_id, patient_id): 1 for patient_id, caregiver_id, _ in trios}
     rows = db.session.scalars(sa.select(Delivery).filter_by(kind="alert", channel="messaging")).all()
-    assert sum(len(row.payload["occurrence_ids"]) for row in rows) == PATIENTS  # type: ignore[arg-type]  # a list
+    assert sum(len(row.payload["occurrence_ids"]) for row in rows) == PATIENTS
 
 
-def test_a_late_answer_while_schedulers_run_leaves_no_alert_that_is_untrue(committed: Flask, trios: list[Trio]) -> None:
-    def answer_all() -> None:
+def test_a_late_answer_while_schedulers_run_leaves_no_alert_that_is_untrue(committed, trios):
+    def answer_all():
         for patient_id, _, reminder_id in trios:
             with unit_of_work():
                 due_at = db.session.scalar(sa.select(sa.func.min(Occurrence.due_at)).filter_by(reminder_id=reminder_id))
@@ -81,8 +76,8 @@ def test_a_late_answer_while_schedulers_run_leaves_no_alert_that_is_untrue(commi
     assert told() == {}
 
 
-def test_deleting_users_while_schedulers_run_causes_no_deadlock(committed: Flask, trios: list[Trio]) -> None:
-    def delete_all() -> None:
+def test_deleting_users_while_schedulers_run_causes_no_deadlock(committed, trios):
+    def delete_all():
         for person_id in [id_ for patient_id, caregiver_id, _ in trios[:6] for id_ in (patient_id, caregiver_id)]:
             with unit_of_work():
                 db.session.delete(get_locked_or_404(User, person_id))
@@ -93,10 +88,10 @@ def test_deleting_users_while_schedulers_run_causes_no_deadlock(committed: Flask
     assert told() == {(caregiver_id, patient_id): 1 for patient_id, caregiver_id in remaining}
 
 
-def test_caregivers_whose_usernames_change_meanwhile_get_their_alerts(committed: Flask, trios: list[Trio]) -> None:
+def test_caregivers_whose_usernames_change_meanwhile_get_their_alerts(committed, trios):
     is_locked = Event()
 
-    def rename_all() -> None:
+    def rename_all():
         with unit_of_work():
             for _, caregiver_id, _ in trios:
                 get_locked_or_404(User, caregiver_id).username = f"baru{caregiver_id}"
@@ -104,7 +99,7 @@ def test_caregivers_whose_usernames_change_meanwhile_get_their_alerts(committed:
             is_locked.set()
             sleep(0.5)  # the schedulers run into the locks
 
-    def clock_after_the_locks() -> None:
+    def clock_after_the_locks():
         assert is_locked.wait(PATIENCE_S)
         clock()
 
@@ -112,9 +107,7 @@ def test_caregivers_whose_usernames_change_meanwhile_get_their_alerts(committed:
     assert told() == {(caregiver_id, patient_id): 1 for patient_id, caregiver_id, _ in trios}
 
 
-def test_a_scheduler_that_fails_while_it_adds_alerts_loses_none(
-    committed: Flask, trios: list[Trio], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_scheduler_that_fails_while_it_adds_alerts_loses_none(committed, trios, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(alerts, "_tell", Mock(side_effect=RuntimeError))
         with pytest.raises(RuntimeError):
@@ -123,17 +116,15 @@ def test_a_scheduler_that_fails_while_it_adds_alerts_loses_none(
     assert told() == {(caregiver_id, patient_id): 1 for patient_id, caregiver_id, _ in trios}
 
 
-def test_a_scheduler_adds_later_doses_to_both_waiting_alerts(
-    committed: Flask, trios: list[Trio], moment: Time, obat: dict[str, Any]
-) -> None:
+def test_a_scheduler_adds_later_doses_to_both_waiting_alerts(committed, trios, moment, obat):
     clock()
     patient_id, caregiver_id, _ = trios[0]
     with unit_of_work():
-        service.create(patient_id, {"tipe": "obat", "timezone": "Asia/Jakarta", **obat})  # type: ignore[typeddict-item]
+        service.create(patient_id, {"tipe": "obat", "timezone": "Asia/Jakarta", **obat})
     moment.move(hours=24)
     clock()
     rows = db.session.scalars(sa.select(Delivery).filter_by(kind="alert", user_id=caregiver_id)).all()
-    named = Counter((row.channel, id_) for row in rows for id_ in row.payload["occurrence_ids"])  # type: ignore[attr-defined]
+    named = Counter((row.channel, id_) for row in rows for id_ in row.payload["occurrence_ids"])
     missed = db.session.scalars(sa.select(Occurrence.id).filter_by(user_id=patient_id, state="missed")).all()
     assert len(missed) > 2
     assert named == {(channel, id_): 1 for channel in ("messaging", "push_fan_out") for id_ in missed}

@@ -3,14 +3,10 @@
 Before sending, the service checks the patient's permission and the state of the reminder again.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.caregivers import service as caregivers
 from app.core.database.session import db, unit_of_work
@@ -22,10 +18,8 @@ from app.pengingat import jobs, service
 from app.pengingat.caregiving import alerts
 from app.pengingat.ledger import bells, stock
 from app.push.transport import HINTED_AT
-from dev.simulators import Server
 from tests.helpers.factories import make_user
 from tests.notifications.deliveries import words_of
-from tests.pengingat.ledgers import Time
 
 pytestmark = pytest.mark.usefixtures("gateway")
 
@@ -34,7 +28,7 @@ NAMED = "Siti belum menandai obat Metformin"
 
 
 @pytest.fixture
-def caregiver_id(committed: Flask, moment: Time, obat: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> int:
+def caregiver_id(committed, moment, obat, monkeypatch):
     """Create a patient who just missed a dose, and a caregiver to whom the patient grants `alerts` and `history`."""
     with unit_of_work():
         patient_id, caregiver_id = make_user(nama_ktp="Siti").id, make_user(RoleName.PENDAMPING).id
@@ -44,46 +38,46 @@ def caregiver_id(committed: Flask, moment: Time, obat: dict[str, Any], monkeypat
     now = real_now()
     jam = f"{now - timedelta(minutes=65):%H:%M}"
     dose = [{"jam": jam, "jumlah": 1, "satuan": "tablet"}]
-    sent: Any = {**obat["details"], "frekuensi": 1, "jadwal": dose, "penting": True}
+    sent = {**obat["details"], "frekuensi": 1, "jadwal": dose, "penting": True}
     moment.now = now - timedelta(hours=3)
     with unit_of_work():
-        new: Any = {"tipe": "obat", "judul": "Obat", "timezone": "Asia/Jakarta", "details": sent}
+        new = {"tipe": "obat", "judul": "Obat", "timezone": "Asia/Jakarta", "details": sent}
         service.create(patient_id, new)
     moment.now = now
     return caregiver_id
 
 
-def real_now() -> Any:
+def real_now():
     return db.session.scalar(sa.select(sa.func.clock_timestamp()))
 
 
-def reach_the_patient() -> None:
+def reach_the_patient():
     with unit_of_work():
         db.session.execute(sa.update(Delivery).filter_by(kind="reminder").values(state="sent"))
 
 
-def miss() -> None:
+def miss():
     jobs.miss_overdue()
 
 
-def alert(channel: str = "messaging") -> Delivery:
+def alert(channel="messaging"):
     db.session.expire_all()
     return db.session.scalars(sa.select(Delivery).filter_by(kind="alert", channel=channel)).one()
 
 
-def sent(sim: Server) -> list[str]:
+def sent(sim):
     """Send all queued messages. Return the texts that the provider received."""
     outbox_jobs.drain("urgent")
     return [message.text for message in sim.messaging.sent]
 
 
-def limit_to(*scopes: str) -> None:
+def limit_to(*scopes):
     """Change the caregiver's scopes directly in the database, so that queued alerts are not cancelled."""
     with unit_of_work():
         db.session.execute(sa.update(CaregiverLink).values(scopes=list(scopes)))
 
 
-def test_an_alert_reaches_the_caregivers_phone(sim: Server, caregiver_id: int) -> None:
+def test_an_alert_reaches_the_caregivers_phone(sim, caregiver_id):
     reach_the_patient()
     miss()
     [text] = sent(sim)
@@ -92,7 +86,7 @@ def test_an_alert_reaches_the_caregivers_phone(sim: Server, caregiver_id: int) -
 
 
 @pytest.mark.usefixtures("caregiver_id")
-def test_a_queued_alert_is_cancelled_if_the_caregiver_lost_the_alerts_scope(sim: Server) -> None:
+def test_a_queued_alert_is_cancelled_if_the_caregiver_lost_the_alerts_scope(sim):
     reach_the_patient()
     miss()
     limit_to("history", "manage")
@@ -101,7 +95,7 @@ def test_a_queued_alert_is_cancelled_if_the_caregiver_lost_the_alerts_scope(sim:
 
 
 @pytest.mark.usefixtures("caregiver_id")
-def test_a_queued_alert_omits_the_medicine_if_the_history_scope_is_lost(sim: Server) -> None:
+def test_a_queued_alert_omits_the_medicine_if_the_history_scope_is_lost(sim):
     reach_the_patient()
     miss()
     limit_to("alerts")
@@ -110,13 +104,13 @@ def test_a_queued_alert_omits_the_medicine_if_the_history_scope_is_lost(sim: Ser
     assert "Metformin" not in text
 
 
-def test_hinted_at_is_the_set_of_reminder_stock_and_alert_kinds() -> None:
+def test_hinted_at_is_the_set_of_reminder_stock_and_alert_kinds():
     # The module that defines `HINTED_AT` must not import the modules of reminders. So it repeats the kinds as strings.
     assert {bells.KIND, stock.KIND, alerts.KIND} == HINTED_AT
 
 
 @pytest.mark.usefixtures("caregiver_id")
-def test_an_alert_after_an_expired_reminder_says_that_it_could_not_be_sent(sim: Server) -> None:
+def test_an_alert_after_an_expired_reminder_says_that_it_could_not_be_sent(sim):
     outbox_jobs.drain("urgent")  # the reminder expired before sending began
     miss()
     [text] = sent(sim)
@@ -125,7 +119,7 @@ def test_an_alert_after_an_expired_reminder_says_that_it_could_not_be_sent(sim: 
 
 
 @pytest.mark.usefixtures("caregiver_id")
-def test_a_push_to_one_browser_has_the_text_of_the_fan_out_push() -> None:
+def test_a_push_to_one_browser_has_the_text_of_the_fan_out_push():
     reach_the_patient()
     miss()
     row = alert("push_fan_out")

@@ -1,9 +1,6 @@
 """Alerts to caregivers about missed doses: recipients, texts and times."""
 
-from __future__ import annotations
-
 from datetime import time, timedelta
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -14,18 +11,15 @@ from app.notifications.models import Delivery
 from app.pengingat import jobs
 from app.pengingat.caregiving.alert_texts import REQUESTS, News
 from app.pengingat.ledger.alerts import FRESH
-from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
 from tests.pengingat.alerts import MISSED, make, tick, told
-from tests.pengingat.ledgers import Time, allow, caregiver_of
+from tests.pengingat.ledgers import allow, caregiver_of
 
 # --- texts and recipients -------------------------------------------------------------------------------------------
 
 
-def test_a_caregiver_gets_one_alert_when_a_dose_becomes_missed(
-    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
-) -> None:
+def test_a_caregiver_gets_one_alert_when_a_dose_becomes_missed(siti, moment, obat, caregiver_id):
     make(siti, obat)
     tick(moment, "12:59")
     assert told() == []
@@ -38,18 +32,14 @@ def test_a_caregiver_gets_one_alert_when_a_dose_becomes_missed(
     assert (row.user_id, row.due_at) == (caregiver_id, moment.now - timedelta(minutes=1))
 
 
-def test_an_alert_names_the_medicine_to_a_caregiver_with_the_history_scope(
-    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int
-) -> None:
+def test_an_alert_names_the_medicine_to_a_caregiver_with_the_history_scope(siti, siti_id, moment, obat, caregiver_id):
     allow(siti_id, caregiver_id, "alerts", "history")
     make(siti, obat)
     tick(moment, "13:00")
     assert told() == ["Siti Aminah belum menandai obat Metformin pukul 19.00 WIB. Boleh tolong ditanyakan?"]
 
 
-def test_a_caregiver_without_the_alerts_scope_gets_no_alert(
-    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int
-) -> None:
+def test_a_caregiver_without_the_alerts_scope_gets_no_alert(siti, siti_id, moment, obat, caregiver_id):
     caregiver_of(siti_id, "history", "manage")
     allow(siti_id, caregiver_of(siti_id))
     caregiver_of(make_user().id)
@@ -58,18 +48,14 @@ def test_a_caregiver_without_the_alerts_scope_gets_no_alert(
     assert set(db.session.scalars(sa.select(Delivery.user_id).filter_by(kind="alert"))) == {caregiver_id}
 
 
-def test_each_caregiver_with_the_alerts_scope_gets_an_alert(
-    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int
-) -> None:
+def test_each_caregiver_with_the_alerts_scope_gets_an_alert(siti, siti_id, moment, obat, caregiver_id):
     ani = caregiver_of(siti_id, "alerts", "history")
     make(siti, obat)
     tick(moment, "13:00")
     assert (told(caregiver=caregiver_id), len(told(caregiver=ani))) == ([MISSED], 1)
 
 
-def test_a_dose_done_or_skipped_in_time_causes_no_alert(
-    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
-) -> None:
+def test_a_dose_done_or_skipped_in_time_causes_no_alert(siti, moment, obat, caregiver_id):
     first, second = make(siti, obat), make(siti, obat)
     moment.move(hours=11, minutes=5)
     siti.post(f"{first}/konfirmasi", {"status": "done"})
@@ -78,9 +64,7 @@ def test_a_dose_done_or_skipped_in_time_causes_no_alert(
     assert told() == []
 
 
-def test_an_alert_about_an_unsent_reminder_says_that_it_could_not_be_sent(
-    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
-) -> None:
+def test_an_alert_about_an_unsent_reminder_says_that_it_could_not_be_sent(siti, moment, obat, caregiver_id):
     make(siti, obat)
     tick(moment, "13:00", sent=False)
     assert told() == ["Pengingat Siti Aminah pukul 19.00 WIB tidak dapat kami kirim. Boleh tolong diingatkan?"]
@@ -95,8 +79,8 @@ def test_an_alert_about_an_unsent_reminder_says_that_it_could_not_be_sent(
     ],
 )
 def test_an_alert_about_a_meal_therapy_or_visit_names_only_its_type(
-    siti: Client, siti_id: int, moment: Time, caregiver_id: int, tipe: str, details: dict[str, Any], what: str
-) -> None:
+    siti, siti_id, moment, caregiver_id, tipe, details, what
+):
     allow(siti_id, caregiver_id, "alerts", "history")
     record = siti.post("/pengingat", {"tipe": tipe, "judul": "Rahasia", "details": details})
     assert record.status_code == 201
@@ -104,26 +88,20 @@ def test_an_alert_about_a_meal_therapy_or_visit_names_only_its_type(
     assert told() == [f"Siti Aminah belum menandai {what} pukul 19.00 WIB. Boleh tolong ditanyakan?"]
 
 
-def test_an_alert_shows_the_time_in_the_time_zone_of_the_reminder(
-    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
-) -> None:
+def test_an_alert_shows_the_time_in_the_time_zone_of_the_reminder(siti, moment, obat, caregiver_id):
     make(siti, {**obat, "timezone": "Asia/Jayapura"})
     tick(moment, "13:00")
     assert told() == ["Siti Aminah belum menandai obat pukul 21.00 WIT. Boleh tolong ditanyakan?"]
 
 
-def test_a_link_in_the_name_of_a_medicine_is_broken_in_an_alert(
-    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int
-) -> None:
+def test_a_link_in_the_name_of_a_medicine_is_broken_in_an_alert(siti, siti_id, moment, obat, caregiver_id):
     allow(siti_id, caregiver_id, "alerts", "history")
     make(siti, obat, nama_obat="Obat judi.com")
     tick(moment, "13:00")
     assert told() == ["Siti Aminah belum menandai obat Obat judi. com pukul 19.00 WIB. Boleh tolong ditanyakan?"]
 
 
-def test_a_dose_missed_too_long_ago_causes_no_alert(
-    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
-) -> None:
+def test_a_dose_missed_too_long_ago_causes_no_alert(siti, moment, obat, caregiver_id):
     make(siti, obat)
     moment.now = moment.now.replace(hour=12) + FRESH + timedelta(minutes=1)
     tick(moment)
@@ -133,9 +111,7 @@ def test_a_dose_missed_too_long_ago_causes_no_alert(
 # --- times ----------------------------------------------------------------------------------------------------------
 
 
-def test_later_alerts_within_two_hours_are_combined_into_one_message(
-    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
-) -> None:
+def test_later_alerts_within_two_hours_are_combined_into_one_message(siti, moment, obat, caregiver_id):
     make(siti, obat, "02:00", "03:00", "03:30")
     for jam in ("03:00", "04:00", "04:30"):
         tick(moment, jam)
@@ -151,9 +127,7 @@ def test_later_alerts_within_two_hours_are_combined_into_one_message(
     assert told()[2:] == ["Siti Aminah belum menandai obat pukul 12.10 WIB. Boleh tolong ditanyakan?"]
 
 
-def test_an_alert_at_night_waits_until_morning_unless_it_is_important(
-    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
-) -> None:
+def test_an_alert_at_night_waits_until_morning_unless_it_is_important(siti, moment, obat, caregiver_id):
     make(siti, obat, "13:30")  # missed at 21.30 in Jakarta
     important = make(siti, obat, "14:00", penting=True)
     tick(moment, "14:30")
@@ -167,9 +141,7 @@ def test_an_alert_at_night_waits_until_morning_unless_it_is_important(
     assert siti.get(important).json["details"]["penting"] is True
 
 
-def test_night_hours_follow_the_time_zone_of_the_caregiver(
-    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int
-) -> None:
+def test_night_hours_follow_the_time_zone_of_the_caregiver(siti, siti_id, moment, obat, caregiver_id):
     east = caregiver_of(siti_id, domicile="Papua")
     make(siti, obat, "11:30")  # missed at 19.30 in Jakarta, which is 21.30 in Jayapura
     tick(moment, "12:30")
@@ -178,9 +150,7 @@ def test_night_hours_follow_the_time_zone_of_the_caregiver(
     assert len(told(caregiver=east)) == 1
 
 
-def test_an_important_alert_waits_for_the_end_of_the_caregivers_quiet_hours(
-    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
-) -> None:
+def test_an_important_alert_waits_for_the_end_of_the_caregivers_quiet_hours(siti, moment, obat, caregiver_id):
     save(caregiver_id, quiet_start=time(22), quiet_end=time(5))
     make(siti, obat, "14:10", "15:00", penting=True)  # missed at 22.10 and 23.00 in Jakarta
     tick(moment, "15:10")
@@ -195,9 +165,7 @@ def test_an_important_alert_waits_for_the_end_of_the_caregivers_quiet_hours(
     ]
 
 
-def test_the_quiet_hours_of_a_caregiver_hold_alerts_besides_the_night(
-    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
-) -> None:
+def test_the_quiet_hours_of_a_caregiver_hold_alerts_besides_the_night(siti, moment, obat, caregiver_id):
     save(caregiver_id, quiet_start=time(8), quiet_end=time(15))  # a caregiver who works at night
     make(siti, obat, "04:00", "14:10")  # missed at 12.00 and 22.10 in Jakarta
     tick(moment, "05:00")
@@ -211,7 +179,7 @@ def test_the_quiet_hours_of_a_caregiver_hold_alerts_besides_the_night(
     assert told()[1:] == ["Siti Aminah belum menandai obat kemarin pukul 21.10 WIB. Boleh tolong ditanyakan?"]
 
 
-def test_the_field_penting_must_be_a_boolean(siti: Client, obat: dict[str, Any]) -> None:
+def test_the_field_penting_must_be_a_boolean(siti, obat):
     sent = {**obat, "details": {**obat["details"], "penting": "sekali"}}
     answer = siti.post("/pengingat/obat", sent)
     assert (answer.status_code, list(answer.json["errors"])) == (400, ["details.penting"])
@@ -221,8 +189,8 @@ def test_the_field_penting_must_be_a_boolean(siti: Client, obat: dict[str, Any])
 
 
 def test_an_alert_that_cannot_be_sent_ends_after_twelve_hours_or_an_hour_after_quiet_hours(
-    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int
-) -> None:
+    siti, siti_id, moment, obat, caregiver_id
+):
     resting = caregiver_of(siti_id)
     save(resting, quiet_start=time(10), quiet_end=time(23, 30))
     make(siti, obat, "03:00")
@@ -234,9 +202,7 @@ def test_an_alert_that_cannot_be_sent_ends_after_twelve_hours_or_an_hour_after_q
     }
 
 
-def test_a_dose_is_not_added_to_an_alert_that_has_expired(
-    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
-) -> None:
+def test_a_dose_is_not_added_to_an_alert_that_has_expired(siti, moment, obat, caregiver_id):
     make(siti, obat, "03:00", "16:00", penting=True)
     moment.now = moment.now.replace(hour=4)
     jobs.miss_overdue()  # no worker sends the alert
@@ -244,9 +210,7 @@ def test_a_dose_is_not_added_to_an_alert_that_has_expired(
     assert told() == ["Siti Aminah belum menandai obat kemarin pukul 23.00 WIB. Boleh tolong ditanyakan?"]
 
 
-def test_a_dose_is_not_added_to_an_alert_that_a_worker_has_tried_to_send(
-    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
-) -> None:
+def test_a_dose_is_not_added_to_an_alert_that_a_worker_has_tried_to_send(siti, moment, obat, caregiver_id):
     """The worker has died in the call, so the caregiver may have read the alert already."""
     make(siti, obat, "03:00", "05:00", penting=True)
     for hour in (4, 6):
@@ -257,9 +221,7 @@ def test_a_dose_is_not_added_to_an_alert_that_a_worker_has_tried_to_send(
     assert [len(ids) for ids in db.session.scalars(alerts)] == [1, 1]
 
 
-def test_a_sweep_without_missed_doses_needs_at_most_one_statement(
-    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int, statements: Any
-) -> None:
+def test_a_sweep_without_missed_doses_needs_at_most_one_statement(siti, moment, obat, caregiver_id, statements):
     make(siti, obat)
     tick(moment, "12:30")
     with statements.at_most(1):
@@ -267,8 +229,8 @@ def test_a_sweep_without_missed_doses_needs_at_most_one_statement(
 
 
 def test_the_statements_of_a_sweep_do_not_grow_with_the_missed_doses(
-    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int, statements: Any
-) -> None:
+    siti, siti_id, moment, obat, caregiver_id, statements
+):
     for _ in range(6):
         make(siti, obat)
     moment.now = moment.now.replace(hour=13)
@@ -277,14 +239,12 @@ def test_the_statements_of_a_sweep_do_not_grow_with_the_missed_doses(
 
 
 @pytest.mark.parametrize("news", News)
-def test_each_alert_text_is_readable(news: News) -> None:
+def test_each_alert_text_is_readable(news):
     said = news.format(nama="Siti Aminah", apa="obat Metformin", kapan="Senin, 2 Maret 2026 pukul 07.00 WIB")
     assert_readable(f"{said} {REQUESTS.get(news, '')}")
 
 
-def test_an_alert_about_many_doses_lists_ten_and_counts_the_others(
-    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
-) -> None:
+def test_an_alert_about_many_doses_lists_ten_and_counts_the_others(siti, moment, obat, caregiver_id):
     for _ in range(13):
         make(siti, obat)
     tick(moment, "13:00")

@@ -1,16 +1,10 @@
 """Amounts of a medicine: all digits, a decimal comma and no exponent, in each place that shows or counts them."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.pengingat.models import Pengingat
-from tests.helpers.client import Client
-from tests.pengingat.ledgers import Time
 from tests.pengingat.links import payloads
 from tests.pengingat.stock import answer, left, make
 
@@ -28,13 +22,13 @@ AMOUNTS = {
 }
 
 
-def with_amount(obat: dict[str, Any], number: float) -> dict[str, Any]:
+def with_amount(obat, number):
     jadwal = [{**dose, "jumlah": number} for dose in obat["details"]["jadwal"]]
     return {**obat, "details": {**obat["details"], "jadwal": jadwal}}
 
 
 @pytest.mark.parametrize("number", AMOUNTS)
-def test_each_text_has_all_digits_of_an_amount(siti: Client, moment: Time, obat: dict[str, Any], number: str) -> None:
+def test_each_text_has_all_digits_of_an_amount(siti, moment, obat, number):
     siti.post("/pengingat/obat", with_amount(obat, float(number)))
     expected = f"{AMOUNTS[number]} tablet"
     assert f"({expected}, setelah makan)" in str(payloads("messaging")[0]["text"])
@@ -47,9 +41,7 @@ def test_each_text_has_all_digits_of_an_amount(siti: Client, moment: Time, obat:
 @pytest.mark.parametrize(
     ("stock", "dose", "rest"), [(10, 0.0000001, 9.9999999), (1000, 0.0000025, 999.9999975), (0.3, 0.1, 0.2)]
 )
-def test_the_stock_is_counted_without_rounding(
-    siti: Client, moment: Time, obat: dict[str, Any], stock: float, dose: float, rest: float
-) -> None:
+def test_the_stock_is_counted_without_rounding(siti, moment, obat, stock, dose, rest):
     path = make(siti, with_amount(obat, dose), stock)
     moment.move(hours=11, minutes=5)
     answer(siti, path, "done")

@@ -1,45 +1,41 @@
 """List of all due times of one day (GET /pengingat/hari-ini)."""
 
-from __future__ import annotations
-
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
 from app.core.database.session import db
 from app.core.lib import local_time
 from app.pengingat import jobs
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
-from tests.helpers.statements import Statements
 from tests.pengingat.answering import Reminder
-from tests.pengingat.ledgers import NOW, Time, past
+from tests.pengingat.ledgers import NOW, past
 
 SARAPAN = {"jam": "23:00", "karbohidrat": "oatmeal", "serat": "apel"}
 
 
-def make(siti: Client, tipe: str, details: dict[str, Any], **fields: Any) -> Reminder:
+def make(siti, tipe, details, **fields):
     answer = siti.post("/pengingat", {"tipe": tipe, "judul": f"Judul {tipe}", "details": details, **fields})
     assert answer.status_code == 201, answer.json
     return Reminder(siti, answer.json["id"])
 
 
-def day(siti: Client, date: str = "", **query: Any) -> Any:
+def day(siti, date="", **query):
     query |= {"date": date} if date else {}
     response = siti.get("/pengingat/hari-ini?" + "&".join(f"{name}={value}" for name, value in query.items()))
     assert response.status_code == 200, response.json
     return response.json
 
 
-def times(siti: Client, date: str = "") -> list[str]:
+def times(siti, date=""):
     return [f"{row['local_time']} {row['slot']} {row['state']}" for row in day(siti, date)]
 
 
 class TestListDoses:
     """GET /pengingat/hari-ini"""
 
-    def test_a_row_shows_the_dose_and_its_answer(self, metformin: Reminder, moment: Time) -> None:
+    def test_a_row_shows_the_dose_and_its_answer(self, metformin, moment):
         moment.move(hours=11, minutes=5)
         (row,) = day(metformin.client)
         assert row == {
@@ -67,9 +63,7 @@ class TestListDoses:
             False,
         )
 
-    def test_reminders_of_all_types_are_listed_in_order_of_time(
-        self, siti: Client, moment: Time, obat: dict[str, Any]
-    ) -> None:
+    def test_reminders_of_all_types_are_listed_in_order_of_time(self, siti, moment, obat):
         session = {"hari": "selasa", "jam": "00:00"}
         visit = {"datetime": "2026-03-04T02:30:00Z", "nama_dokter": "dr. Ani", "offsets": [{"offset": "1d"}]}
         make(siti, "terapi", {"jenis_terapi": "Fisioterapi", "jadwal": [{**session, "hari": "senin"}, session]})
@@ -95,18 +89,14 @@ class TestListDoses:
             ("Pacific/Kiritimati", ["14:00 0 pending"]),
         ],
     )
-    def test_today_is_determined_by_the_time_zone_of_the_reminder(
-        self, siti: Client, moment: Time, obat: dict[str, Any], zone: str, shown: list[str]
-    ) -> None:
+    def test_today_is_determined_by_the_time_zone_of_the_reminder(self, siti, moment, obat, zone, shown):
         moment.move(hours=-2)
         siti.post("/pengingat/obat", {**obat, "timezone": zone})
         moment.move(hours=2)
         assert times(siti) == shown
 
     @pytest.mark.parametrize("done", [False, True])
-    def test_each_dose_is_listed_once_while_the_ledger_is_topped_up(
-        self, metformin: Reminder, moment: Time, done: bool
-    ) -> None:
+    def test_each_dose_is_listed_once_while_the_ledger_is_topped_up(self, metformin, moment, done):
         if done:
             metformin.client.put(f"/pengingat/{metformin.id}", {"is_done": True})
         for _ in range(30):
@@ -117,7 +107,7 @@ class TestListDoses:
                 if date > NOW.date():
                     assert [each[:7] for each in times(metformin.client, f"{date}")] == ["07:00 0", "19:00 1"]
 
-    def test_a_visit_that_is_done_lists_no_later_notice(self, siti: Client, moment: Time) -> None:
+    def test_a_visit_that_is_done_lists_no_later_notice(self, siti, moment):
         offsets = [{"offset": "1h"}, {"offset": "1d"}]
         visit = make(siti, "kontrol", {"datetime": "2026-03-03T02:30:00Z", "offsets": offsets})
         assert times(siti, "2026-03-02") == ["09:30 1d pending"]
@@ -125,15 +115,13 @@ class TestListDoses:
         assert times(siti, "2026-03-02") == ["09:30 1d done"]
         assert times(siti, "2026-03-03") == []
 
-    def test_a_dose_removed_by_an_edit_is_not_listed(self, metformin: Reminder, obat: dict[str, Any]) -> None:
+    def test_a_dose_removed_by_an_edit_is_not_listed(self, metformin, obat):
         dose = {"jam": "05:00", "jumlah": 2, "satuan": "tablet"}
         details = {**obat["details"], "frekuensi": 1, "jadwal": [dose]}
         metformin.client.put(f"/pengingat/{metformin.id}", {"details": details})
         assert times(metformin.client) == ["12:00 0 pending"]
 
-    def test_past_doses_of_a_deleted_reminder_are_still_listed(
-        self, siti: Client, moment: Time, obat: dict[str, Any]
-    ) -> None:
+    def test_past_doses_of_a_deleted_reminder_are_still_listed(self, siti, moment, obat):
         medicine = Reminder(siti, siti.post("/pengingat/obat", {**obat, "timezone": "Asia/Jayapura"}).json["id"])
         moment.move(hours=11, minutes=5)
         medicine.say("done")
@@ -143,14 +131,12 @@ class TestListDoses:
         assert (row["local_time"], row["state"], row["can_answer"]) == ("21:00", "done", False)
         assert day(siti, "2026-03-03") == []
 
-    def test_a_changed_title_is_shown_for_a_dose_that_is_already_due(self, metformin: Reminder, moment: Time) -> None:
+    def test_a_changed_title_is_shown_for_a_dose_that_is_already_due(self, metformin, moment):
         moment.move(hours=11, minutes=5)
         metformin.client.put(f"/pengingat/{metformin.id}", {"judul": "Obat gula"})
         assert [row["judul"] for row in day(metformin.client)] == ["Obat gula"]
 
-    def test_can_answer_agrees_with_the_result_of_an_answer(
-        self, siti: Client, moment: Time, obat: dict[str, Any]
-    ) -> None:
+    def test_can_answer_agrees_with_the_result_of_an_answer(self, siti, moment, obat):
         details = {"jadwal": [{"hari": "senin", "jam": "02:00"}, {"hari": "rabu", "jam": "02:00"}]}
         reminders = [
             Reminder(siti, siti.post("/pengingat/obat", obat).json["id"]),
@@ -183,24 +169,22 @@ class TestListDoses:
                             tried.rollback()
         assert {("pending", True), ("pending", False), ("missed", True), ("missed", False), ("done", False)} <= seen
 
-    def test_the_day_may_be_from_92_days_back_to_tomorrow(self, siti: Client, metformin: Reminder) -> None:
+    def test_the_day_may_be_from_92_days_back_to_tomorrow(self, siti, metformin):
         for date in ("2025-11-30", "2026-03-03"):
             day(siti, date)
         for wrong in ("2025-11-29", "2026-03-04", "besok", "2026-02-30", "20260302", "9999-12-31", "0001-01-01"):
             assert_error(siti.get(f"/pengingat/hari-ini?date={wrong}"), 400, field="date")
 
-    def test_at_most_a_hundred_rows(self, siti: Client, siti_id: int, moment: Time) -> None:
+    def test_at_most_a_hundred_rows(self, siti, siti_id, moment):
         for n in range(130):
             past(siti_id, 20, "done", slot=f"{n:03}")
         assert [row["slot"] for row in day(siti, "2026-02-20")] == [f"{n:03}" for n in range(100)]
 
-    def test_only_the_callers_own_doses_are_listed(self, client: Client, metformin: Reminder) -> None:
+    def test_only_the_callers_own_doses_are_listed(self, client, metformin):
         assert day(client.as_(make_user())) == []
         assert_error(client.get("/pengingat/hari-ini"), 401)
 
-    def test_the_list_needs_at_most_three_statements(
-        self, siti: Client, moment: Time, obat: dict[str, Any], statements: Statements
-    ) -> None:
+    def test_the_list_needs_at_most_three_statements(self, siti, moment, obat, statements):
         for _ in range(12):
             siti.post("/pengingat/obat", obat)
         for date in ("2026-03-02", "2026-03-03"):

@@ -1,51 +1,46 @@
 """Edits of a reminder after its time zone has changed to summer time. A time that is sent back unchanged stays."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.pengingat.models import Pengingat
 from app.pengingat.types.base import WALL
-from tests.helpers.client import Client
-from tests.pengingat.ledgers import NOW, Time
+from tests.pengingat.ledgers import NOW
 
 BERLIN = "Europe/Berlin"
 
 
 @pytest.fixture
-def winter(moment: Time) -> Time:
+def winter(moment):
     return moment
 
 
-def to_summer(moment: Time) -> None:
+def to_summer(moment):
     moment.now = NOW.replace(month=4, day=1, hour=0)
 
 
-def dose(jam: str) -> dict[str, Any]:
+def dose(jam):
     return {"jam": jam, "jumlah": 1, "satuan": "tablet"}
 
 
-def medicine(*times: str, **fields: Any) -> dict[str, Any]:
+def medicine(*times, **fields):
     doses = [dose(jam) for jam in times]
     return {"nama_obat": "M", "frekuensi": len(doses), "aturan": "saat makan", "jadwal": doses, **fields}
 
 
-def temporary(*times: str) -> dict[str, Any]:
+def temporary(*times):
     return {"mulai": "2026-04-10", "selesai": "2026-04-20", "jadwal": [dose(jam) for jam in times]}
 
 
-def make(siti: Client, tipe: str, details: dict[str, Any]) -> dict[str, Any]:
+def make(siti, tipe, details):
     body = {"tipe": tipe, "judul": "J", "timezone": BERLIN, "waktu": "2026-03-02T06:00:00Z", "details": details}
     answer = siti.post("/pengingat", body)
     assert answer.status_code == 201, answer.json
     return dict(answer.json)
 
 
-def put(siti: Client, record: dict[str, Any], **fields: Any) -> list[str]:
+def put(siti, record, **fields):
     """Change the reminder. Return the times of day of its schedule, in its time zone."""
     answer = siti.put(f"/pengingat/{record['id']}", fields)
     assert answer.status_code == 200, answer.json
@@ -90,7 +85,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_only_a_changed_time_is_converted_with_the_present_offset(siti: Client, winter: Time, case: str) -> None:
+def test_only_a_changed_time_is_converted_with_the_present_offset(siti, winter, case):
     before, after, expected = CASES[case]
     record = make(siti, case if case in ("makan", "terapi") else "obat", before)
     to_summer(winter)
@@ -98,7 +93,7 @@ def test_only_a_changed_time_is_converted_with_the_present_offset(siti: Client, 
 
 
 @pytest.mark.parametrize("case", ["obat", "jadwal_sementara", "makan", "terapi"])
-def test_a_record_that_is_sent_back_changes_no_time(siti: Client, winter: Time, case: str) -> None:
+def test_a_record_that_is_sent_back_changes_no_time(siti, winter, case):
     record = make(siti, case if case in ("makan", "terapi") else "obat", CASES[case][0])
     same = put(siti, record, judul="J")
     to_summer(winter)
@@ -108,7 +103,7 @@ def test_a_record_that_is_sent_back_changes_no_time(siti: Client, winter: Time, 
         assert put(siti, record, **fields) == same
 
 
-def test_a_wall_time_is_neither_shown_nor_taken_from_the_client(siti: Client, winter: Time) -> None:
+def test_a_wall_time_is_neither_shown_nor_taken_from_the_client(siti, winter):
     details = medicine("06:00", jadwal_sementara=temporary("02:00"), catatan=[{"jam": "kapan saja"}])
     forged = {**details, "jadwal": [{**dose("06:00"), WALL: "23:00"}]}
     record = make(siti, "obat", forged)
@@ -117,20 +112,20 @@ def test_a_wall_time_is_neither_shown_nor_taken_from_the_client(siti: Client, wi
     assert put(siti, record, details=forged) == ["07:00", "03:00"]
 
 
-def test_a_time_that_was_kept_is_kept_by_the_next_edit_too(siti: Client, winter: Time) -> None:
+def test_a_time_that_was_kept_is_kept_by_the_next_edit_too(siti, winter):
     record = make(siti, "obat", medicine("06:00", "18:00"))
     to_summer(winter)
     for name in ("A", "B"):
         assert put(siti, record, details={**medicine("06:00", "17:30"), "nama_obat": name}) == ["07:00", "19:30"]
 
 
-def test_another_time_zone_converts_all_times_anew(siti: Client, winter: Time) -> None:
+def test_another_time_zone_converts_all_times_anew(siti, winter):
     record = make(siti, "obat", medicine("06:00", "18:00"))
     to_summer(winter)
     assert put(siti, record, timezone="Europe/Athens") == ["09:00", "21:00"]
 
 
-def test_another_type_converts_all_times_anew(siti: Client, winter: Time) -> None:
+def test_another_type_converts_all_times_anew(siti, winter):
     record = make(siti, "makan", {"sarapan": {"jam": "06:00"}})
     to_summer(winter)
     assert put(siti, record, tipe="obat", details=medicine("06:00")) == ["08:00"]

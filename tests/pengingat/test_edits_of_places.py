@@ -1,22 +1,17 @@
 """Edits that give a time another place in the list of doses or sessions. The time keeps its row of the ledger."""
 
-from __future__ import annotations
-
-from typing import Any
-
-from tests.helpers.client import Client
 from tests.pengingat.answering import Reminder
 from tests.pengingat.edits import dose, first_text, put, with_doses
-from tests.pengingat.ledgers import Time, ledger, waiting
+from tests.pengingat.ledgers import ledger, waiting
 
 
-def medicine(siti: Client, obat: dict[str, Any], **fields: Any) -> Reminder:
+def medicine(siti, obat, **fields):
     """Return a medicine with 1 tablet at 00:00 UTC and 2 tablets at 12:00 UTC."""
     details = with_doses(obat, dose("00:00"), dose("12:00", 2), **fields)
     return Reminder(siti, siti.post("/pengingat/obat", {**obat, "details": details}).json["id"])
 
 
-def test_a_dose_that_was_taken_early_is_not_asked_for_again(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_a_dose_that_was_taken_early_is_not_asked_for_again(siti, moment, obat):
     reminder = medicine(siti, obat)
     moment.move(hours=10, minutes=30)
     reminder.say("done")
@@ -28,7 +23,7 @@ def test_a_dose_that_was_taken_early_is_not_asked_for_again(siti: Client, moment
     assert waiting()[0] == "03 00:00"
 
 
-def test_a_due_dose_keeps_its_amount(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_a_due_dose_keeps_its_amount(siti, moment, obat):
     reminder = medicine(siti, obat, persediaan={"sisa": 100})
     moment.move(hours=11, minutes=10)
     put(siti, reminder, {"details": with_doses(obat, dose("12:00", 2), dose("20:00"), persediaan={"sisa": 100})})
@@ -39,15 +34,15 @@ def test_a_due_dose_keeps_its_amount(siti: Client, moment: Time, obat: dict[str,
     assert siti.get(f"/pengingat/{reminder.id}").json["details"]["persediaan"]["sisa"] == 98
 
 
-def test_a_coming_dose_keeps_its_row(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_a_coming_dose_keeps_its_row(siti, moment, obat):
     reminder = medicine(siti, obat)
     put(siti, reminder, {"details": with_doses(obat, dose("12:00", 2), dose("20:00"))})
     assert [row for row in ledger() if " 12:00 " in row] == ["02 12:00 0 pending", "03 12:00 0 pending"]
     assert waiting()[:2] == ["02 12:00", "02 20:00"]
 
 
-def test_a_session_that_was_answered_early_is_not_asked_for_again(siti: Client, moment: Time) -> None:
-    def session(day: str, jam: str) -> dict[str, str]:
+def test_a_session_that_was_answered_early_is_not_asked_for_again(siti, moment):
+    def session(day, jam):
         return {"hari": day, "jam": jam}
 
     details = {"jadwal": [session("selasa", "03:00"), session("senin", "03:00")]}
@@ -59,7 +54,7 @@ def test_a_session_that_was_answered_early_is_not_asked_for_again(siti: Client, 
     assert ledger() == ["02 03:00 0 done", "03 03:00 1 pending"]
 
 
-def test_a_coming_dose_keeps_its_snooze_after_an_edit(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_a_coming_dose_keeps_its_snooze_after_an_edit(siti, moment, obat):
     reminder = medicine(siti, obat)
     moment.move(hours=10, minutes=30)
     assert reminder.say("snooze", minutes=20).status_code == 200

@@ -1,26 +1,23 @@
 """Five medicines at seven o'clock: one message with one link, an answer by numbers, and the page of the link."""
 
-from __future__ import annotations
-
 import re
-from typing import Any
 
 from app.identity.models import RoleName
 from tests.helpers.client import Client
-from tests.helpers.controlled import WEBHOOK_TOKEN, Controlled, Sent
+from tests.helpers.controlled import WEBHOOK_TOKEN
 from tests.helpers.factories import make_user
 from tests.pengingat.net.shown import ok
 
 NAMES = ("Metformin", "Amlodipin", "Captopril", "Simvastatin", "Aspirin")
 
 
-def create(client: Client, name: str, query: str = "", **details: Any) -> int:
+def create(client, name, query="", **details):
     dose = {"jam": "02:00", "jumlah": 1, "satuan": "tablet"}
     medicine = {"nama_obat": name, "frekuensi": 1, "aturan": "setelah makan", "jadwal": [dose], **details}
     return int(ok(client.post(f"/pengingat/obat{query}", {"judul": name, "details": medicine}))["id"])
 
 
-def at_nine(controlled: Controlled) -> list[Sent]:
+def at_nine(controlled):
     """Let it become 09.00 in Jakarta, when the doses are due. Return the messages and pushes."""
     before = len(controlled.providers.sent)
     controlled.set_time(controlled.now.replace(hour=9, minute=0))
@@ -28,7 +25,7 @@ def at_nine(controlled: Controlled) -> list[Sent]:
     return controlled.providers.sent[before:]
 
 
-def write(controlled: Controlled, client: Client, text: str) -> None:
+def write(controlled, client, text):
     body = {
         "device": "6281100000000", "sender": str(client.user.phone).removeprefix("+"), "message": text,
         "timestamp": int(controlled.now.timestamp()), "inboxid": 1,
@@ -37,7 +34,7 @@ def write(controlled: Controlled, client: Client, text: str) -> None:
     controlled.read_inbox()
 
 
-def test_five_medicines_are_one_message_with_one_link(controlled: Controlled) -> None:
+def test_five_medicines_are_one_message_with_one_link(controlled):
     with controlled.rewound():
         siti = Client(controlled.app).as_(make_user(nama_ktp="Siti Aminah"))
         for name in NAMES:
@@ -62,7 +59,7 @@ def test_five_medicines_are_one_message_with_one_link(controlled: Controlled) ->
         assert {row["state"] for row in ok(siti.get("/pengingat/hari-ini"))} == {"done"}
 
 
-def test_a_repeat_after_an_unknown_call_keeps_the_numbers_of_what_is_open(controlled: Controlled) -> None:
+def test_a_repeat_after_an_unknown_call_keeps_the_numbers_of_what_is_open(controlled):
     with controlled.rewound():
         siti = Client(controlled.app).as_(make_user(nama_ktp="Siti Aminah"))
         first, *_ = [create(siti, name) for name in NAMES[:3]]
@@ -81,7 +78,7 @@ def test_a_repeat_after_an_unknown_call_keeps_the_numbers_of_what_is_open(contro
         assert (states["Amlodipin"], states["Captopril"]) == ("pending", "done")
 
 
-def test_two_dependents_of_one_moment_are_two_messages(controlled: Controlled) -> None:
+def test_two_dependents_of_one_moment_are_two_messages(controlled):
     with controlled.rewound():
         budi = Client(controlled.app).as_(make_user(RoleName.PENDAMPING, nama_ktp="Budi Hartono"))
         for name in ("Ibu Siti", "Bapak Umar"):

@@ -1,26 +1,21 @@
 """Routes that list a person's reminders of the past, and that count the answered and the missed reminders."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
-from typing import Any
 
 import pytest
 
-from tests.helpers.client import Client
-from tests.helpers.statements import Statements
 from tests.pengingat.histories import rows
-from tests.pengingat.ledgers import Time, past
+from tests.pengingat.ledgers import past
 
 
-def test_void_occurrences_are_listed_only_with_the_state_filter(siti: Client, siti_id: int, moment: Time) -> None:
+def test_void_occurrences_are_listed_only_with_the_state_filter(siti, siti_id, moment):
     past(siti_id, 20, "void")
     past(siti_id, 21, "done")
     assert rows(siti) == [("02-21T12:00", "done")]
     assert rows(siti, "?state=void") == [("02-20T12:00", "void")]
 
 
-def test_the_history_begins_thirty_days_ago(siti: Client, siti_id: int, moment: Time) -> None:
+def test_the_history_begins_thirty_days_ago(siti, siti_id, moment):
     past(siti_id, 1, "done")  # 30 days that end on 2 March begin on 1 February
     past(siti_id, 31, "done", month=1)
     assert rows(siti) == [("02-01T12:00", "done")]
@@ -31,9 +26,7 @@ def test_the_history_begins_thirty_days_ago(siti: Client, siti_id: int, moment: 
     ("zone", "day"),
     [("Asia/Jakarta", "2026-03-02"), ("Pacific/Kiritimati", "2026-03-03"), ("Pacific/Pago_Pago", "2026-03-02")],
 )
-def test_days_follow_the_time_zone_of_the_reminder(
-    siti: Client, moment: Time, obat: dict[str, Any], zone: str, day: str
-) -> None:
+def test_days_follow_the_time_zone_of_the_reminder(siti, moment, obat, zone, day):
     siti.post("/pengingat/obat", {**obat, "timezone": zone})
     moment.move(hours=11)
     assert rows(siti, f"?start={day}&end={day}") == [("03-02T12:00", "pending")]
@@ -43,7 +36,7 @@ def test_days_follow_the_time_zone_of_the_reminder(
     assert rows(siti, f"?start={other}&end={other}") == []
 
 
-def test_the_percentage_is_null_without_delivered_occurrences(siti: Client, siti_id: int, moment: Time) -> None:
+def test_the_percentage_is_null_without_delivered_occurrences(siti, siti_id, moment):
     answer = siti.get("/pengingat/kepatuhan").json
     assert (answer["percent"], answer["due"], answer["reminders"]) == (None, 0, [])
     assert (answer["start"], answer["end"], len(answer["days"])) == ("2026-02-01", "2026-03-02", 30)
@@ -52,9 +45,7 @@ def test_the_percentage_is_null_without_delivered_occurrences(siti: Client, siti
     assert (answer["percent"], answer["undelivered"]) == (None, 1)
 
 
-def test_history_and_adherence_reads_need_a_bounded_number_of_statements(
-    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], statements: Statements
-) -> None:
+def test_history_and_adherence_reads_need_a_bounded_number_of_statements(siti, siti_id, moment, obat, statements):
     created = siti.post("/pengingat/obat", obat).json
     for day in range(1, 25):
         past(siti_id, day, "done", reminder_id=created["id"])
@@ -66,9 +57,7 @@ def test_history_and_adherence_reads_need_a_bounded_number_of_statements(
         siti.get("/pengingat/kepatuhan")
 
 
-def test_history_includes_a_dose_on_the_next_day_of_an_eastern_time_zone(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_history_includes_a_dose_on_the_next_day_of_an_eastern_time_zone(siti, moment, obat):
     """In Jayapura it is 00:10. In Jakarta, the time zone of the newest reminder, it is 22:10 of the day before."""
     details = {**obat["details"], "jadwal": [{**obat["details"]["jadwal"][0], "jam": "15:10"}], "frekuensi": 1}
     eastern = siti.post("/pengingat/obat", {**obat, "timezone": "Asia/Jayapura", "details": details}).json["id"]

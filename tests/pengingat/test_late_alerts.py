@@ -1,23 +1,17 @@
 """Alerts about late answers: a caregiver who was told of a missed dose is told when it is done."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.notifications.models import Delivery
-from tests.helpers.client import Client
 from tests.pengingat.alerts import MISSED, done, leave, make, tick, told
-from tests.pengingat.ledgers import Time
 
 DONE = "Siti Aminah sudah menandai obat pukul 19.00 WIB."
 
 
 @pytest.fixture
-def missed(siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int) -> str:
+def missed(siti, moment, obat, caregiver_id):
     """Return a dose whose alert has left."""
     path = make(siti, obat)
     tick(moment, "13:00")
@@ -26,9 +20,7 @@ def missed(siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int) 
 
 
 @pytest.mark.parametrize("answer", [{}, {"answered_at": "2026-03-02T12:01:00Z"}])
-def test_a_late_or_late_arriving_answer_is_told_once(
-    siti: Client, moment: Time, missed: str, answer: dict[str, Any]
-) -> None:
+def test_a_late_or_late_arriving_answer_is_told_once(siti, moment, missed, answer):
     moment.move(minutes=10)
     done(siti, missed, moment, **answer)
     assert told()[1:] == told("push_fan_out")[1:] == [DONE]
@@ -39,7 +31,7 @@ def test_a_late_or_late_arriving_answer_is_told_once(
     assert told()[1:] == [DONE]
 
 
-def test_is_done_is_told_like_an_answer(siti: Client, moment: Time, missed: str) -> None:
+def test_is_done_is_told_like_an_answer(siti, moment, missed):
     for is_done in (True, False, True):
         siti.put(missed, {"is_done": is_done})
         leave(moment)
@@ -58,9 +50,7 @@ def test_is_done_is_told_like_an_answer(siti: Client, moment: Time, missed: str)
         ({"state": "claimed"}, False),  # its worker died before the call
     ],
 )
-def test_only_an_alert_that_may_have_left_is_followed_by_the_answer(
-    siti: Client, moment: Time, missed: str, values: dict[str, Any], is_told: bool
-) -> None:
+def test_only_an_alert_that_may_have_left_is_followed_by_the_answer(siti, moment, missed, values, is_told):
     # The delivery of the other channel becomes sent even if the caregiver has no browser.
     db.session.execute(sa.update(Delivery).filter_by(kind="alert", channel="messaging").values(**values))
     before = len(told())
@@ -68,9 +58,7 @@ def test_only_an_alert_that_may_have_left_is_followed_by_the_answer(
     assert told()[before:] == ([DONE] if is_told else [])
 
 
-def test_an_alert_that_waits_is_dropped_when_the_dose_is_done(
-    siti: Client, moment: Time, obat: dict[str, Any], missed: str
-) -> None:
+def test_an_alert_that_waits_is_dropped_when_the_dose_is_done(siti, moment, obat, missed):
     second = make(siti, obat, "12:31")
     moment.now = moment.now.replace(hour=12, minute=30)
     second = make(siti, obat, "12:31")
@@ -80,9 +68,7 @@ def test_an_alert_that_waits_is_dropped_when_the_dose_is_done(
     assert told() == [MISSED]
 
 
-def test_the_night_holds_the_news_of_a_late_answer(
-    siti: Client, moment: Time, obat: dict[str, Any], missed: str
-) -> None:
+def test_the_night_holds_the_news_of_a_late_answer(siti, moment, obat, missed):
     tick(moment, "14:05")  # 21.05 in Jakarta
     done(siti, missed, moment)
     assert told() == [MISSED]

@@ -1,9 +1,6 @@
 """The ledger: one row for each due time of a reminder, and the state of an unanswered row."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -13,19 +10,16 @@ from app.notifications.models import Channel, Delivery
 from app.pengingat import jobs
 from app.pengingat.ledger import missed
 from app.pengingat.models import Occurrence
-from tests.helpers.client import Client
-from tests.pengingat.ledgers import Time, ledger, past, settle, waiting
+from tests.pengingat.ledgers import ledger, past, settle, waiting
 
 COMING = ["02 12:00 1", "03 00:00 0", "03 12:00 1"]
 
 
-def states(state: str, *dues: str) -> list[str]:
+def states(state, *dues):
     return [f"{due} {state}" for due in dues]
 
 
-def test_each_due_time_of_the_next_36_hours_has_one_ledger_row(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_each_due_time_of_the_next_36_hours_has_one_ledger_row(siti, moment, obat):
     created = siti.post("/pengingat/obat", obat).json
     assert ledger() == states("pending", *COMING)
     row = db.session.scalars(sa.select(Occurrence).order_by(Occurrence.due_at)).first()
@@ -35,9 +29,7 @@ def test_each_due_time_of_the_next_36_hours_has_one_ledger_row(
     assert sorted(told) == ["messaging", "push_fan_out"]
 
 
-def test_top_up_plans_the_same_due_times_in_the_ledger_and_the_outbox(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_top_up_plans_the_same_due_times_in_the_ledger_and_the_outbox(siti, moment, obat):
     siti.post("/pengingat/obat", obat)
     for _ in range(20):
         moment.move(hours=5)
@@ -46,17 +38,13 @@ def test_top_up_plans_the_same_due_times_in_the_ledger_and_the_outbox(
     assert [line.rsplit(" ", 2)[0] for line in ledger()] == waiting()
 
 
-def test_the_day_of_an_occurrence_is_in_the_time_zone_of_the_reminder(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_the_day_of_an_occurrence_is_in_the_time_zone_of_the_reminder(siti, moment, obat):
     siti.post("/pengingat/obat", {**obat, "timezone": "Pacific/Kiritimati"})  # the offset of this zone is UTC+14
     days = db.session.scalars(sa.select(Occurrence.day).order_by(Occurrence.due_at)).all()
     assert days == [date(2026, 3, day) for day in (3, 3, 4, 4, 5)]
 
 
-def test_an_occurrence_without_an_answer_is_missed_after_one_hour(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_an_occurrence_without_an_answer_is_missed_after_one_hour(siti, moment, obat):
     siti.post("/pengingat/obat", obat)
     moment.move(hours=11, minutes=59)
     jobs.miss_overdue()
@@ -77,8 +65,8 @@ def test_an_occurrence_without_an_answer_is_missed_after_one_hour(
     ],
 )
 def test_a_missed_occurrence_that_no_channel_delivered_is_undelivered(
-    siti: Client, moment: Time, obat: dict[str, Any], channel: str, state: str, is_undelivered: bool
-) -> None:
+    siti, moment, obat, channel, state, is_undelivered
+):
     siti.post("/pengingat/obat", obat)
     settle("failed", Delivery.due_at <= moment.now + timedelta(hours=11))
     if channel == Channel.PUSH:
@@ -90,9 +78,7 @@ def test_a_missed_occurrence_that_no_channel_delivered_is_undelivered(
     assert row.undelivered is is_undelivered
 
 
-def test_an_occurrence_reopened_too_late_to_send_is_not_undelivered(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_an_occurrence_reopened_too_late_to_send_is_not_undelivered(siti, moment, obat):
     path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
     moment.move(hours=10, minutes=50)
     siti.put(path, {"is_done": True})
@@ -107,9 +93,7 @@ def test_an_occurrence_reopened_too_late_to_send_is_not_undelivered(
     ("receipt", "is_undelivered"),
     [(None, False), ("accepted", False), ("sent", False), ("failed", True), ("delivered", False), ("read", False)],
 )
-def test_only_a_failed_receipt_makes_a_missed_occurrence_undelivered(
-    siti: Client, moment: Time, obat: dict[str, Any], receipt: str | None, is_undelivered: bool
-) -> None:
+def test_only_a_failed_receipt_makes_a_missed_occurrence_undelivered(siti, moment, obat, receipt, is_undelivered):
     siti.post("/pengingat/obat", obat)
     due = Delivery.due_at <= moment.now + timedelta(hours=11)
     settle("failed", due)
@@ -121,9 +105,7 @@ def test_only_a_failed_receipt_makes_a_missed_occurrence_undelivered(
     assert row.undelivered is is_undelivered
 
 
-def test_later_receipts_decide_whether_a_missed_occurrence_is_undelivered(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_later_receipts_decide_whether_a_missed_occurrence_is_undelivered(siti, moment, obat):
     siti.post("/pengingat/obat", obat)
     due = Delivery.due_at <= moment.now + timedelta(hours=11)
     settle("failed", due)
@@ -140,9 +122,7 @@ def test_later_receipts_decide_whether_a_missed_occurrence_is_undelivered(
         assert row.undelivered is is_undelivered
 
 
-def test_an_occurrence_with_a_claimed_delivery_is_not_yet_missed(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_an_occurrence_with_a_claimed_delivery_is_not_yet_missed(siti, moment, obat):
     siti.post("/pengingat/obat", obat)
     moment.move(hours=12)
     db.session.execute(
@@ -158,9 +138,7 @@ def test_an_occurrence_with_a_claimed_delivery_is_not_yet_missed(
     assert row.undelivered is False
 
 
-def test_a_new_schedule_voids_pending_occurrences_of_the_old_schedule(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_a_new_schedule_voids_pending_occurrences_of_the_old_schedule(siti, moment, obat):
     created = siti.post("/pengingat/obat", obat).json
     details = {**obat["details"], "frekuensi": 1, "jadwal": [{"jam": "05:00", "jumlah": 2, "satuan": "tablet"}]}
     siti.put(f"/pengingat/{created['id']}", {"details": details})
@@ -169,7 +147,7 @@ def test_a_new_schedule_voids_pending_occurrences_of_the_old_schedule(
     assert ledger() == sorted([*states("pending", *COMING), *states("void", "02 05:00 0", "03 05:00 0")])
 
 
-def test_a_new_title_changes_only_future_occurrences(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_a_new_title_changes_only_future_occurrences(siti, moment, obat):
     created = siti.post("/pengingat/obat", obat).json
     moment.move(hours=11, minutes=5)
     siti.put(f"/pengingat/{created['id']}", {"judul": "Gula darah"})
@@ -178,9 +156,7 @@ def test_a_new_title_changes_only_future_occurrences(siti: Client, moment: Time,
     assert titles == ["Obat diabetes", *["Gula darah"] * 4]
 
 
-def test_deleting_a_reminder_keeps_its_past_occurrences_in_the_ledger(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_deleting_a_reminder_keeps_its_past_occurrences_in_the_ledger(siti, moment, obat):
     created = siti.post("/pengingat/obat", obat).json
     moment.move(hours=12)
     jobs.miss_overdue()
@@ -192,9 +168,7 @@ def test_deleting_a_reminder_keeps_its_past_occurrences_in_the_ledger(
 # --- `is_done` and the ledger ---------------------------------------------------------------------------------------
 
 
-def test_is_done_answers_the_current_occurrence_and_false_reopens_it(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_is_done_answers_the_current_occurrence_and_false_reopens_it(siti, moment, obat):
     created = siti.post("/pengingat/obat", obat).json
     moment.move(hours=11, minutes=5)
     siti.put(f"/pengingat/{created['id']}", {"is_done": True})
@@ -205,7 +179,7 @@ def test_is_done_answers_the_current_occurrence_and_false_reopens_it(
     assert ledger()[0] == "02 12:00 1 pending"
 
 
-def test_is_done_days_before_a_weekly_session_marks_the_next_session_done(siti: Client, moment: Time) -> None:
+def test_is_done_days_before_a_weekly_session_marks_the_next_session_done(siti, moment):
     sent = {"tipe": "terapi", "judul": "T", "waktu": "2026-03-02T00:00:00Z"}
     details = {"jadwal": [{"hari": "minggu", "jam": "02:00"}]}
     created = siti.post("/pengingat/", {**sent, "details": details}).json
@@ -220,9 +194,7 @@ def test_is_done_days_before_a_weekly_session_marks_the_next_session_done(siti: 
     assert waiting() == []
 
 
-def test_is_done_on_an_appointment_closes_all_its_occurrences(
-    siti: Client, moment: Time, kontrol: dict[str, Any]
-) -> None:
+def test_is_done_on_an_appointment_closes_all_its_occurrences(siti, moment, kontrol):
     created = siti.post("/pengingat/", kontrol).json
     moment.move(hours=2, minutes=5)  # the notice that is due one day before the appointment was sent
     siti.put(f"/pengingat/{created['id']}", {"is_done": True})
@@ -235,7 +207,7 @@ def test_is_done_on_an_appointment_closes_all_its_occurrences(
 # --- retention ------------------------------------------------------------------------------------------------------
 
 
-def test_occurrences_are_deleted_after_400_days(siti_id: int, moment: Time, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_occurrences_are_deleted_after_400_days(siti_id, moment, monkeypatch):
     monkeypatch.setattr(jobs, "DELETE_BATCH", 2)
     for n, days in enumerate((399, 401, 402, 800)):
         past(siti_id, 1, "done", slot=f"{n}", due_at=moment.now - timedelta(days=days))

@@ -3,18 +3,12 @@
 Each occurrence ends in one state, and only messages that agree with this state are sent.
 """
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
 from itertools import product
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.errors import Conflict, NotFound
@@ -24,7 +18,7 @@ from app.pengingat.ledger import answers
 from app.pengingat.ledger.schemas import NewAnswer
 from app.pengingat.models import Occurrence, OccurrenceState, Pengingat
 from tests.helpers.overlap import run_together
-from tests.pengingat.ledgers import NOW, Time, make_reminders
+from tests.pengingat.ledgers import NOW, make_reminders
 
 pytestmark = pytest.mark.processes
 
@@ -35,16 +29,16 @@ Outcomes = dict[int, str]
 
 
 @pytest.fixture
-def owned(committed: Flask, moment: Time, obat: dict[str, Any]) -> tuple[int, list[int]]:
+def owned(committed, moment, obat):
     """Create a person with reminders whose first dose was due five minutes ago. Return the ids."""
     user_id, ids = make_reminders(COUNT, obat)
     moment.move(hours=11, minutes=5)
     return user_id, ids
 
 
-def answering(user_id: int, ids: list[int], status: str, outcomes: Outcomes) -> Callable[[], None]:
+def answering(user_id, ids, status, outcomes):
 
-    def work() -> None:
+    def work():
         for reminder_id in ids:
             try:
                 with unit_of_work():
@@ -55,7 +49,7 @@ def answering(user_id: int, ids: list[int], status: str, outcomes: Outcomes) -> 
     return work
 
 
-def first_doses() -> dict[int | None, Occurrence]:
+def first_doses():
     """Return the row of each reminder's dose at 12:00, by reminder id. Check that each reminder has such a row."""
     rows = db.session.scalars(sa.select(Occurrence).where(Occurrence.slot == "1").order_by(Occurrence.due_at)).all()
     due = [row for row in rows if row.due_at == rows[0].due_at]
@@ -63,7 +57,7 @@ def first_doses() -> dict[int | None, Occurrence]:
     return {row.reminder_id: row for row in due}
 
 
-def test_two_concurrent_answers_leave_one_state(committed: Flask, owned: tuple[int, list[int]]) -> None:
+def test_two_concurrent_answers_leave_one_state(committed, owned):
     user_id, ids = owned
     done, skipped = Outcomes(), Outcomes()
     run_together(committed, answering(user_id, ids, "done", done), answering(user_id, ids, "skipped", skipped))
@@ -73,14 +67,12 @@ def test_two_concurrent_answers_leave_one_state(committed: Flask, owned: tuple[i
         assert row.state in (OccurrenceState.DONE, OccurrenceState.SKIPPED)
 
 
-def test_an_answer_concurrent_with_an_edit_leaves_a_consistent_occurrence(
-    committed: Flask, owned: tuple[int, list[int]], obat: dict[str, Any]
-) -> None:
+def test_an_answer_concurrent_with_an_edit_leaves_a_consistent_occurrence(committed, owned, obat):
     user_id, ids = owned
     details = {**obat["details"], "frekuensi": 1, "jadwal": [{"jam": "05:00", "jumlah": 2, "satuan": "tablet"}]}
     outcomes = Outcomes()
 
-    def edit() -> None:
+    def edit():
         for reminder_id in reversed(ids):
             with unit_of_work():
                 service.update(user_id, reminder_id, {"details": details})
@@ -91,13 +83,11 @@ def test_an_answer_concurrent_with_an_edit_leaves_a_consistent_occurrence(
         assert (row.state, outcomes[reminder_id]) in (("done", "done"), ("void", "not_found"))
 
 
-def test_an_answer_concurrent_with_a_deletion_is_recorded_or_refused(
-    committed: Flask, owned: tuple[int, list[int]]
-) -> None:
+def test_an_answer_concurrent_with_a_deletion_is_recorded_or_refused(committed, owned):
     user_id, ids = owned
     outcomes = Outcomes()
 
-    def remove() -> None:
+    def remove():
         for reminder_id in reversed(ids):
             with unit_of_work():
                 service.delete(user_id, reminder_id)
@@ -110,9 +100,7 @@ def test_an_answer_concurrent_with_a_deletion_is_recorded_or_refused(
     assert states["void"] == answered["not_found"] == COUNT - states["done"]
 
 
-def test_an_answer_concurrent_with_miss_overdue_is_recorded_or_refused(
-    committed: Flask, owned: tuple[int, list[int]], moment: Time
-) -> None:
+def test_an_answer_concurrent_with_miss_overdue_is_recorded_or_refused(committed, owned, moment):
     user_id, ids = owned
     moment.move(minutes=55)
     outcomes = Outcomes()
@@ -123,9 +111,7 @@ def test_an_answer_concurrent_with_miss_overdue_is_recorded_or_refused(
         assert (row.state, outcomes[reminder_id]) in (("skipped", "skipped"), ("missed", "already_closed"))
 
 
-def test_an_answer_concurrent_with_top_up_creates_no_duplicate_occurrence(
-    committed: Flask, owned: tuple[int, list[int]], moment: Time
-) -> None:
+def test_an_answer_concurrent_with_top_up_creates_no_duplicate_occurrence(committed, owned, moment):
     user_id, ids = owned
     moment.move(hours=20)  # fewer than 24 planned hours are left, so the job plans more occurrences
     jobs.miss_overdue()
@@ -137,29 +123,27 @@ def test_an_answer_concurrent_with_top_up_creates_no_duplicate_occurrence(
     assert len(keys) == 2 * len({row.due_at for row in rows if row.due_at > moment.now})
 
 
-def test_concurrent_answers_and_purchases_leave_the_correct_stock(
-    committed: Flask, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_concurrent_answers_and_purchases_leave_the_correct_stock(committed, moment, obat):
     doses = [{**dose, "jam": jam} for dose, jam in zip(obat["details"]["jadwal"], ("12:50", "12:00"), strict=True)]
     stocked = {**obat, "details": {**obat["details"], "jadwal": doses, "persediaan": {"sisa": 100}}}
     user_id, ids = make_reminders(5, stocked)
     moment.move(hours=11, minutes=5)
-    dues: list[datetime | None] = [None, NOW.replace(hour=12), NOW.replace(hour=12, minute=50)]
+    dues = [None, NOW.replace(hour=12), NOW.replace(hour=12, minute=50)]
 
-    def answering_all(status: str) -> Callable[[], None]:
-        def work() -> None:
+    def answering_all(status):
+        def work():
             for reminder_id, due_at in product(ids, dues):
                 with unit_of_work(), suppress(Conflict):
                     answers.confirm(user_id, reminder_id, NewAnswer(status, due_at=due_at))
 
         return work
 
-    def mark() -> None:
+    def mark():
         for reminder_id, is_done in product(ids, (True, False, True)):
             with unit_of_work():
                 service.update(user_id, reminder_id, {"is_done": is_done})
 
-    def buy() -> None:
+    def buy():
         for reminder_id in ids * 4:
             with unit_of_work():
                 service.add_stock(user_id, reminder_id, {"tambah": 2.5})
@@ -176,7 +160,7 @@ def test_concurrent_answers_and_purchases_leave_the_correct_stock(
         assert details["persediaan"]["sisa"] == 100 + 4 * 2.5 - sum(row.stock_deducted or 0 for row in rows)
 
 
-def test_concurrent_snoozes_and_answers_leave_one_state(committed: Flask, owned: tuple[int, list[int]]) -> None:
+def test_concurrent_snoozes_and_answers_leave_one_state(committed, owned):
     user_id, ids = owned
     snoozed, done = Outcomes(), Outcomes()
     run_together(committed, answering(user_id, ids, "snooze", snoozed), answering(user_id, ids, "done", done))

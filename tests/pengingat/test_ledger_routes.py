@@ -1,9 +1,5 @@
 """Routes for history and answers. test_managed.py tests access with `?patient_id=`."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 import sqlalchemy as sa
 
@@ -11,11 +7,10 @@ from app.core.database.session import db
 from app.identity import sessions
 from app.pengingat import jobs
 from app.pengingat.models import Occurrence
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
-from tests.pengingat.answering import Reminder
 from tests.pengingat.histories import rows
-from tests.pengingat.ledgers import NOW, Time, ledger, past
+from tests.pengingat.ledgers import NOW, ledger, past
 from tests.pengingat.reports import report, text_of
 
 #: Invalid queries of the history routes, with the name of the invalid field.
@@ -32,7 +27,7 @@ WRONG_DAYS = [
 class TestAnswerReminder:
     """POST /pengingat/<pengingat_id>/konfirmasi"""
 
-    def test_an_answer_returns_the_occurrence(self, metformin: Reminder, moment: Time) -> None:
+    def test_an_answer_returns_the_occurrence(self, metformin, moment):
         moment.move(hours=11, minutes=5)
         answer = metformin.say("done")
         assert answer.status_code == 200
@@ -53,18 +48,16 @@ class TestAnswerReminder:
         }
         assert metformin.is_done
 
-    def test_an_answer_long_before_the_next_dose_is_404(self, metformin: Reminder) -> None:
+    def test_an_answer_long_before_the_next_dose_is_404(self, metformin):
         assert_error(metformin.say("done"), 404, "not_found")
         assert ledger()[0] == "02 12:00 1 pending"
 
-    def test_an_answer_to_an_unknown_occurrence_is_404(self, metformin: Reminder, moment: Time) -> None:
+    def test_an_answer_to_an_unknown_occurrence_is_404(self, metformin, moment):
         moment.move(hours=11)
         for named in ({"due_at": "2026-03-02T12:00:01Z"}, {"due_at": "2026-03-02T12:00:00Z", "slot": "0"}):
             assert_error(metformin.say("done", **named), 404, "not_found")
 
-    def test_an_occurrence_removed_by_an_edit_cannot_be_answered(
-        self, metformin: Reminder, moment: Time, obat: dict[str, Any]
-    ) -> None:
+    def test_an_occurrence_removed_by_an_edit_cannot_be_answered(self, metformin, moment, obat):
         moment.move(hours=10, minutes=30)
         details = {**obat["details"], "frekuensi": 1, "jadwal": [{"jam": "05:00", "jumlah": 2, "satuan": "tablet"}]}
         metformin.client.put(f"/pengingat/{metformin.id}", {"details": details})
@@ -86,16 +79,14 @@ class TestAnswerReminder:
             ("slot", "x" * 51),
         ],
     )
-    def test_a_wrong_answer_is_refused(self, metformin: Reminder, field: str, value: Any) -> None:
+    def test_a_wrong_answer_is_refused(self, metformin, field, value):
         data = {"status": "snooze", field: value}
         assert_error(metformin.client.post(f"/pengingat/{metformin.id}/konfirmasi", data), 400, field=field)
 
-    def test_an_answer_without_a_status_is_refused(self, metformin: Reminder) -> None:
+    def test_an_answer_without_a_status_is_refused(self, metformin):
         assert_error(metformin.client.post(f"/pengingat/{metformin.id}/konfirmasi", {}), 400, field="status")
 
-    def test_the_reminder_of_another_person_cannot_be_answered(
-        self, metformin: Reminder, client: Client, moment: Time
-    ) -> None:
+    def test_the_reminder_of_another_person_cannot_be_answered(self, metformin, client, moment):
         moment.move(hours=11, minutes=5)
         path = f"/pengingat/{metformin.id}/konfirmasi"
         assert_error(metformin.client.as_(make_user()).post(path, {"status": "done"}), 404)
@@ -115,8 +106,8 @@ class TestAnswerReminder:
     )
     @pytest.mark.parametrize("query", ["", "?patient_id=1", "?patient_id=entah"])
     def test_an_answer_after_the_session_ended_is_401_despite_other_errors(
-        self, metformin: Reminder, siti_id: int, moment: Time, data: dict[str, str], query: str
-    ) -> None:
+        self, metformin, siti_id, moment, data, query
+    ):
         """The response is 401 without a valid session, even if the request has other errors."""
         moment.move(hours=11, minutes=5)
         jobs.top_up()
@@ -129,9 +120,7 @@ class TestAnswerReminder:
 class TestListHistory:
     """GET /pengingat/riwayat"""
 
-    def test_the_history_lists_past_occurrences_newest_first(
-        self, siti: Client, moment: Time, obat: dict[str, Any]
-    ) -> None:
+    def test_the_history_lists_past_occurrences_newest_first(self, siti, moment, obat):
         created = siti.post("/pengingat/obat", obat).json
         assert rows(siti) == []
         moment.move(hours=24)
@@ -144,7 +133,7 @@ class TestListHistory:
             "snoozed_until", "undelivered",
         }  # fmt: skip
 
-    def test_the_history_can_be_filtered_and_paged(self, siti: Client, siti_id: int, moment: Time) -> None:
+    def test_the_history_can_be_filtered_and_paged(self, siti, siti_id, moment):
         past(siti_id, 19, "done", tipe="makan")
         for day in (20, 21, 22):
             past(siti_id, day, "missed" if day == 21 else "done")
@@ -157,12 +146,10 @@ class TestListHistory:
     @pytest.mark.parametrize(
         ("query", "field"), [*WRONG_DAYS, ("tipe=tidur", "tipe"), ("state=late", "state"), ("page=0", "page")]
     )
-    def test_wrong_days_and_filters_are_refused(self, siti: Client, moment: Time, query: str, field: str) -> None:
+    def test_wrong_days_and_filters_are_refused(self, siti, moment, query, field):
         assert_error(siti.get(f"/pengingat/riwayat?{query}"), 400, field=field)
 
-    def test_a_stranger_cannot_see_the_history_or_adherence_of_a_patient(
-        self, siti: Client, client: Client, moment: Time, obat: dict[str, Any]
-    ) -> None:
+    def test_a_stranger_cannot_see_the_history_or_adherence_of_a_patient(self, siti, client, moment, obat):
         created = siti.post("/pengingat/obat", obat).json
         moment.move(hours=13)
         stranger = siti.as_(make_user())
@@ -176,7 +163,7 @@ class TestListHistory:
 class TestListReminderHistory:
     """GET /pengingat/<pengingat_id>/riwayat"""
 
-    def test_a_deleted_reminder_stays_in_the_history(self, siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+    def test_a_deleted_reminder_stays_in_the_history(self, siti, moment, obat):
         created = siti.post("/pengingat/obat", obat).json
         moment.move(hours=13)
         jobs.miss_overdue()
@@ -185,7 +172,7 @@ class TestListReminderHistory:
         assert (row["pengingat_id"], row["judul"], row["state"]) == (None, "Obat diabetes", "missed")
         assert_error(siti.get(f"/pengingat/{created['id']}/riwayat"), 404)
 
-    def test_wrong_days_and_strangers_are_refused(self, siti: Client, metformin: Reminder, client: Client) -> None:
+    def test_wrong_days_and_strangers_are_refused(self, siti, metformin, client):
         path = f"/pengingat/{metformin.id}/riwayat"
         assert siti.get(path).json == []
         assert_error(siti.get(f"{path}?start=kemarin"), 400, field="start")
@@ -195,9 +182,7 @@ class TestListReminderHistory:
 class TestGetAdherence:
     """GET /pengingat/kepatuhan"""
 
-    def test_adherence_is_summed_in_total_by_day_and_by_reminder(
-        self, siti: Client, siti_id: int, moment: Time, obat: dict[str, Any]
-    ) -> None:
+    def test_adherence_is_summed_in_total_by_day_and_by_reminder(self, siti, siti_id, moment, obat):
         created = siti.post("/pengingat/obat", obat).json
         for state, undelivered in [
             ("done", False),
@@ -232,25 +217,23 @@ class TestGetAdherence:
             ],
         }  # fmt: skip
 
-    def test_a_range_of_92_days_is_accepted(self, siti: Client, moment: Time) -> None:
+    def test_a_range_of_92_days_is_accepted(self, siti, moment):
         answer = siti.get("/pengingat/kepatuhan?start=2026-01-01&end=2026-04-02")
         assert len(answer.json["days"]) == 92
 
     @pytest.mark.parametrize(("query", "field"), WRONG_DAYS)
-    def test_wrong_days_are_refused(self, siti: Client, moment: Time, query: str, field: str) -> None:
+    def test_wrong_days_are_refused(self, siti, moment, query, field):
         assert_error(siti.get(f"/pengingat/kepatuhan?{query}"), 400, field=field)
 
 
 class TestExportAdherence:
     """GET /pengingat/kepatuhan/laporan"""
 
-    def test_the_report_contains_only_data_of_the_caller(
-        self, siti: Client, siti_id: int, moment: Time, client: Client
-    ) -> None:
+    def test_the_report_contains_only_data_of_the_caller(self, siti, siti_id, moment, client):
         past(siti_id, 1, "done")
         assert "Belum ada jadwal" in text_of(report(siti.as_(make_user())))
         assert_error(client.get("/pengingat/kepatuhan/laporan"), 401)
 
-    def test_an_invalid_date_range_is_refused(self, siti: Client, moment: Time) -> None:
+    def test_an_invalid_date_range_is_refused(self, siti, moment):
         for query in ("start=2026-03-02&end=2026-03-01", "start=2025-01-01"):
             assert_error(siti.get(f"/pengingat/kepatuhan/laporan?{query}"), 400, field="start")

@@ -3,10 +3,7 @@
 The tests include clock changes, midnights and 29 February.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -18,7 +15,6 @@ from app.notifications.models import Delivery
 from app.pengingat import jobs, service
 from app.pengingat.models import Occurrence, Pengingat
 from tests.helpers.factories import make_user
-from tests.pengingat.ledgers import Time
 
 ZONES = [
     "Asia/Jakarta", "Asia/Makassar", "Asia/Jayapura", "UTC", "Europe/Berlin", "America/New_York", "America/St_Johns",
@@ -35,7 +31,7 @@ times = st.times().map(lambda time: f"{time:%H:%M}")
 
 
 @st.composite
-def medicines(draw: st.DrawFn) -> dict[str, Any]:
+def medicines(draw):
     """Draw a random medicine. It may have a first and a last day, and a temporary schedule.
 
     The first and last days of the medicine and of its temporary schedule are not dates. Each is a number of days after
@@ -57,7 +53,7 @@ def medicines(draw: st.DrawFn) -> dict[str, Any]:
     return {"tipe": "obat", "details": {**details, **days}}
 
 
-def dated(details: dict[str, Any], begun: datetime) -> dict[str, Any]:
+def dated(details, begun):
     """Return the details. Replace each number of days after `begun` by its date."""
     days = {name: (begun + timedelta(days=details[name])).date().isoformat() for name in DAYS_OF & details.keys()}
     temporary = details.get("jadwal_sementara")
@@ -81,12 +77,10 @@ visits = st.integers(30, 100).map(lambda hours: {"tipe": "kontrol", "ahead": hou
     hops=st.lists(st.integers(1, 20), min_size=1, max_size=6),
 )
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_ledger_and_deliveries_agree_with_the_schedule(
-    app: Any, moment: Time, sent: dict[str, Any], zone: str, day: datetime, minutes: int, hops: list[int]
-) -> None:
+def test_ledger_and_deliveries_agree_with_the_schedule(app, moment, sent, zone, day, minutes, hops):
     moment.now = begun = day + timedelta(minutes=minutes)
     waktu = begun + timedelta(hours=sent.get("ahead", 1))
-    details: Any = {"judul": "J", "timezone": zone, "waktu": waktu, "tipe": sent["tipe"]}
+    details = {"judul": "J", "timezone": zone, "waktu": waktu, "tipe": sent["tipe"]}
     details["details"] = dated(sent["details"], begun)
     id_ = service.create(make_user().id, details).id
     db.session.commit()

@@ -1,15 +1,11 @@
 """Limits: at most 100 reminders of a person, and at most 60 due times on one day."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import time, timedelta
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.pengingat import service
@@ -17,26 +13,25 @@ from app.pengingat.models import Pengingat
 from app.pengingat.timetable import limits
 from app.pengingat.timetable.limits import MAX_PER_DAY, MAX_REMINDERS, TooManyReminders, on_busiest_day
 from app.pengingat.timetable.schedule import Schedule, Slot
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
 from tests.helpers.overlap import done_twice_at_once
-from tests.helpers.statements import Statements
-from tests.pengingat.ledgers import NOW, Time, waiting
+from tests.pengingat.ledgers import NOW, waiting
 
 JAKARTA = ZoneInfo("Asia/Jakarta")
 #: Date of NOW, a Monday.
 TODAY = NOW.astimezone(JAKARTA).date()
 
 
-def daily(count: int = 1) -> Schedule:
+def daily(count=1):
     return Schedule(JAKARTA, slots=tuple(Slot(str(n), time(7, n)) for n in range(count)))
 
 
-def weekly(*weekdays: int) -> Schedule:
+def weekly(*weekdays):
     return Schedule(JAKARTA, slots=tuple(Slot(str(n), time(8, n), day) for n, day in enumerate(weekdays)))
 
 
-def once(days: float, *before: str, zone: str = "Asia/Jakarta") -> Schedule:
+def once(days, *before, zone="Asia/Jakarta"):
     return Schedule(ZoneInfo(zone), single_at=NOW + timedelta(days=days), lead_offsets=before)
 
 
@@ -54,35 +49,34 @@ def once(days: float, *before: str, zone: str = "Asia/Jakarta") -> Schedule:
         (None, 0),
     ],
 )
-def test_a_reminder_counts_as_often_as_it_is_due_on_its_busiest_day(schedule: Schedule | None, most: int) -> None:
+def test_a_reminder_counts_as_often_as_it_is_due_on_its_busiest_day(schedule, most):
     assert on_busiest_day(schedule, NOW) == most
 
 
-def medicine(doses: int = 3, **more: Any) -> dict[str, Any]:
+def medicine(doses=3, **more):
     jadwal = [{"jam": f"{n:02d}:00", "jumlah": 1, "satuan": "tablet"} for n in range(doses)]
     details = {"nama_obat": "Metformin", "frekuensi": doses, "aturan": "saat makan", "jadwal": jadwal, **more}
     return {"tipe": "obat", "judul": "Obat", "details": details}
 
 
-def visit(day: int) -> dict[str, Any]:
+def visit(day):
     waktu = NOW + timedelta(days=day)
     return {"tipe": "kontrol", "judul": "Kontrol", "waktu": waktu.isoformat(), "details": {}}
 
 
-def sessions(count: int, weekday: str = "selasa") -> dict[str, Any]:
+def sessions(count, weekday="selasa"):
     jadwal = [{"hari": weekday, "jam": f"{n % 24:02d}:{n // 24:02d}"} for n in range(count)]
     return {"tipe": "terapi", "judul": "Terapi", "waktu": NOW.isoformat(), "details": {"jadwal": jadwal}}
 
 
-def fill(client: Client, *reminders: dict[str, Any]) -> int:
+def fill(client, *reminders):
     for reminder in reminders:
         response = client.post("/pengingat", {"timezone": "UTC", **reminder})
         assert response.status_code == 201, response.json
-    last: int = response.json["id"]
-    return last
+    return response.json["id"]
 
 
-def test_a_reminder_over_the_limit_of_a_person_is_refused(siti: Client, moment: Time) -> None:
+def test_a_reminder_over_the_limit_of_a_person_is_refused(siti, moment):
     last = fill(siti, *(visit(-day) for day in range(MAX_REMINDERS)))
     refused = siti.post("/pengingat", visit(1))
     assert_error(refused, 409, "too_many_reminders")
@@ -93,7 +87,7 @@ def test_a_reminder_over_the_limit_of_a_person_is_refused(siti: Client, moment: 
     fill(siti, visit(1))
 
 
-def test_a_due_time_over_the_daily_limit_is_refused(siti: Client, moment: Time) -> None:
+def test_a_due_time_over_the_daily_limit_is_refused(siti, moment):
     fill(siti, *[medicine()] * 20)
     before = waiting()
     refused = siti.post("/pengingat/obat", medicine(1))
@@ -116,14 +110,12 @@ def test_a_due_time_over_the_daily_limit_is_refused(siti: Client, moment: Time) 
         ([medicine(selesai="2026-03-01")] * 20, medicine(), 201),
     ],
 )
-def test_the_limit_of_a_day_is_the_sum_of_the_busiest_days(
-    siti: Client, moment: Time, there: list[dict[str, Any]], more: dict[str, Any], status: int
-) -> None:
+def test_the_limit_of_a_day_is_the_sum_of_the_busiest_days(siti, moment, there, more, status):
     fill(siti, *there)
     assert siti.post("/pengingat", {"timezone": "UTC", **more}).status_code == status
 
 
-def test_an_edit_that_exceeds_the_daily_limit_is_refused(siti: Client, moment: Time) -> None:
+def test_an_edit_that_exceeds_the_daily_limit_is_refused(siti, moment):
     fill(siti, *[medicine()] * 19)
     last = fill(siti, medicine(2))
     path = f"/pengingat/{last}"
@@ -136,7 +128,7 @@ def test_an_edit_that_exceeds_the_daily_limit_is_refused(siti: Client, moment: T
     assert siti.put(path, {"details": medicine(1)["details"], "is_done": True}).status_code == 200
 
 
-def test_a_done_appointment_does_not_count_and_cannot_reopen_over_the_limit(siti: Client, moment: Time) -> None:
+def test_a_done_appointment_does_not_count_and_cannot_reopen_over_the_limit(siti, moment):
     fill(siti, *[medicine()] * 19, medicine(2))
     path = f"/pengingat/{fill(siti, visit(1))}"
     assert_error(siti.post("/pengingat", visit(1)), 409, "too_many_reminders")
@@ -146,9 +138,7 @@ def test_a_done_appointment_does_not_count_and_cannot_reopen_over_the_limit(siti
     assert siti.get(path).json["is_done"] is True
 
 
-def test_reminders_over_a_lowered_limit_can_be_edited_but_not_increased(
-    siti: Client, moment: Time, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reminders_over_a_lowered_limit_can_be_edited_but_not_increased(siti, moment, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(limits, "MAX_PER_DAY", 1000)
         patch.setattr(limits, "MAX_REMINDERS", 1000)
@@ -162,9 +152,7 @@ def test_reminders_over_a_lowered_limit_can_be_edited_but_not_increased(
     assert_error(siti.post("/pengingat", visit(200)), 409, "too_many_reminders")
 
 
-def test_the_number_of_statements_does_not_grow_with_the_reminders(
-    siti: Client, moment: Time, statements: Statements
-) -> None:
+def test_the_number_of_statements_does_not_grow_with_the_reminders(siti, moment, statements):
     path = f"/pengingat/{fill(siti, medicine(2))}"
     counts = []
     for _ in range(2):
@@ -177,10 +165,10 @@ def test_the_number_of_statements_does_not_grow_with_the_reminders(
     assert counts[0] == counts[1]
 
 
-def test_two_concurrent_creates_cannot_exceed_the_daily_limit(committed: Flask, moment: Time) -> None:
+def test_two_concurrent_creates_cannot_exceed_the_daily_limit(committed, moment):
     with unit_of_work():
         user_id = make_user().id
-    data: Any = {**visit(3), "waktu": NOW + timedelta(days=3), "timezone": "UTC"}
+    data = {**visit(3), "waktu": NOW + timedelta(days=3), "timezone": "UTC"}
     for _ in range(MAX_PER_DAY - 1):
         with unit_of_work():
             service.create(user_id, data)

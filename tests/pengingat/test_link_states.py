@@ -1,14 +1,8 @@
 """The web page of an answer link. The link is for several due times, which have different states."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from app.pengingat import jobs
-from tests.helpers.client import Client
-from tests.pengingat.ledgers import Time
 from tests.pengingat.links import page, payloads, said, tap
 
 DUE_AT = "2026-03-02T12:00:00Z"
@@ -17,19 +11,19 @@ DUE_AT = "2026-03-02T12:00:00Z"
 class Beside:
     """A meal and a second medicine. Both are due in the same minute as the dose that has the answer link."""
 
-    def __init__(self, siti: Client, obat: dict[str, Any]) -> None:
+    def __init__(self, siti, obat):
         meal = {"tipe": "makan", "judul": "M", "waktu": DUE_AT, "details": {"makan_malam": {"jam": "12:00"}}}
         self.siti = siti
         self.meal = siti.post("/pengingat/", meal).json["id"]
         self.medicine = siti.post("/pengingat/obat", obat).json["id"]
 
-    def say(self, reminder_id: int, status: str, **more: Any) -> None:
+    def say(self, reminder_id, status, **more):
         body = {"status": status, "due_at": DUE_AT, **more}
         assert self.siti.post(f"/pengingat/{reminder_id}/konfirmasi", body).status_code == 200
 
 
 @pytest.fixture
-def beside(token: str, siti: Client, moment: Time, obat: dict[str, Any]) -> Beside:
+def beside(token, siti, moment, obat):
     moment.move(minutes=-10)
     made = Beside(siti, obat)
     moment.move(minutes=10)
@@ -37,7 +31,7 @@ def beside(token: str, siti: Client, moment: Time, obat: dict[str, Any]) -> Besi
     return made
 
 
-def test_the_page_shows_the_state_of_each_due_time_of_the_link(token: str, client: Client, beside: Beside) -> None:
+def test_the_page_shows_the_state_of_each_due_time_of_the_link(token, client, beside):
     beside.say(beside.medicine, "done")
     beside.say(beside.meal, "snooze", minutes=20)
     assert said(client, token) == (
@@ -65,16 +59,12 @@ def test_the_page_shows_the_state_of_each_due_time_of_the_link(token: str, clien
 @pytest.mark.parametrize(
     ("status", "sentence"), [("done", "Tercatat, terima kasih."), ("skipped", "Tercatat: kali ini dilewati.")]
 )
-def test_one_common_state_of_all_due_times_is_shown_once(
-    token: str, client: Client, beside: Beside, status: str, sentence: str
-) -> None:
+def test_one_common_state_of_all_due_times_is_shown_once(token, client, beside, status, sentence):
     tap(client, token, status)
     assert said(client, token)[0] == sentence
 
 
-def test_due_times_with_the_same_state_are_grouped_with_a_count(
-    token: str, client: Client, siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_due_times_with_the_same_state_are_grouped_with_a_count(token, client, siti, moment, obat):
     moment.move(minutes=-10)
     made = [siti.post("/pengingat/obat", obat).json["id"] for _ in range(9)]
     moment.move(minutes=10)
@@ -85,9 +75,7 @@ def test_due_times_with_the_same_state_are_grouped_with_a_count(
     assert len(page(client, token).get_data()) < 6000
 
 
-def test_an_answer_to_missed_occurrences_does_not_change_a_skipped_one(
-    token: str, client: Client, beside: Beside, moment: Time
-) -> None:
+def test_an_answer_to_missed_occurrences_does_not_change_a_skipped_one(token, client, beside, moment):
     beside.say(beside.medicine, "skipped")
     moment.move(hours=1)
     jobs.miss_overdue()

@@ -1,10 +1,7 @@
 """Answers to reminders without a login, by the web link in a message or from a push."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -13,33 +10,31 @@ from app.core.database.session import db
 from app.notifications.models import Delivery
 from app.pengingat import jobs
 from app.pengingat.models import Occurrence
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD
-from tests.pengingat.ledgers import Time, ledger, texts, waiting
+from tests.pengingat.ledgers import ledger, texts, waiting
 from tests.pengingat.links import ADDRESS, page, payloads, said, tap
 
 MISSED = 'Belum ada jawaban dari Anda. Kalau sudah, tekan "Sudah" sekarang.'
 
 
-def test_a_message_ends_with_its_link(token: str) -> None:
+def test_a_message_ends_with_its_link(token):
     end = f"pukul 19.00 WIB. Pengingat: Obat diabetes.\nJawab di sini: {ADDRESS}/k/{token}"
     assert str(payloads("messaging")[0]["text"]).endswith(end)
 
 
-def test_messages_have_no_link_without_a_public_address(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_messages_have_no_link_without_a_public_address(siti, moment, obat):
     siti.post("/pengingat/obat", obat)
     assert all(text.endswith("WIB.") for text in texts())
 
 
-def test_link_tokens_are_stored_only_as_hashes(token: str) -> None:
+def test_link_tokens_are_stored_only_as_hashes(token):
     hashes = db.session.scalars(sa.select(Delivery.link_hash).filter_by(channel="messaging")).all()
     assert all(re.fullmatch("[0-9a-f]{64}", value or "") for value in hashes)
     assert token not in str(hashes)
 
 
-def test_reminders_of_a_person_due_at_the_same_moment_share_one_link(
-    public: None, siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_reminders_of_a_person_due_at_the_same_moment_share_one_link(public, siti, moment, obat):
     for _ in range(2):
         siti.post("/pengingat/obat", obat)
     moment.move(hours=11, minutes=5)
@@ -48,7 +43,7 @@ def test_reminders_of_a_person_due_at_the_same_moment_share_one_link(
     assert ledger()[:2] == ["02 12:00 1 done", "02 12:00 1 done"]
 
 
-def test_the_link_page_shows_time_and_type_but_no_names(token: str, client: Client) -> None:
+def test_the_link_page_shows_time_and_type_but_no_names(token, client):
     response = page(client, token)
     assert response.status_code == 200
     text = response.text
@@ -60,7 +55,7 @@ def test_the_link_page_shows_time_and_type_but_no_names(token: str, client: Clie
     assert len(response.get_data()) < 6000
 
 
-def test_the_link_page_is_not_cached_or_indexed_and_allows_no_scripts(token: str, client: Client) -> None:
+def test_the_link_page_is_not_cached_or_indexed_and_allows_no_scripts(token, client):
     headers = page(client, token).headers
     assert headers["Cache-Control"] == "no-store"
     assert "noindex" in headers["X-Robots-Tag"]
@@ -71,14 +66,14 @@ def test_the_link_page_is_not_cached_or_indexed_and_allows_no_scripts(token: str
     )
 
 
-def test_opening_the_link_page_does_not_change_the_ledger(token: str, client: Client) -> None:
+def test_opening_the_link_page_does_not_change_the_ledger(token, client):
     before = ledger()
     for _ in range(50):
         page(client, token)
     assert ledger() == before
 
 
-def test_a_tap_on_done_records_the_answer_and_is_idempotent(token: str, client: Client, siti: Client) -> None:
+def test_a_tap_on_done_records_the_answer_and_is_idempotent(token, client, siti):
     for _ in range(2):
         response = tap(client, token, "done")
         assert (response.status_code, response.headers["Location"]) == (303, f"/k/{token}")
@@ -90,7 +85,7 @@ def test_a_tap_on_done_records_the_answer_and_is_idempotent(token: str, client: 
     assert siti.get("/pengingat").json[0]["is_done"] is True
 
 
-def test_a_tap_on_snooze_postpones_the_reminder_by_half_an_hour(token: str, client: Client) -> None:
+def test_a_tap_on_snooze_postpones_the_reminder_by_half_an_hour(token, client):
     tap(client, token, "snooze")
     assert waiting()[0] == "02 12:35"
     assert "Ditunda sampai pukul 19.35 WIB." in page(client, token).text
@@ -101,7 +96,7 @@ def test_a_tap_on_snooze_postpones_the_reminder_by_half_an_hour(token: str, clie
     assert "Pengingat ini tidak dapat ditunda lagi. Ditunda sampai pukul 19.35 WIB." in refused.text
 
 
-def test_link_pages_are_rate_limited_by_token_and_refused_with_html(limited: None, token: str, client: Client) -> None:
+def test_link_pages_are_rate_limited_by_token_and_refused_with_html(limited, token, client):
     assert [page(client, f"{n:022}").status_code for n in range(61)] == [404] * 61
     assert [page(client, token).status_code for _ in range(60)] == [200] * 60
     refused = page(client, token)
@@ -111,19 +106,19 @@ def test_link_pages_are_rate_limited_by_token_and_refused_with_html(limited: Non
     assert int(refused.headers["Retry-After"]) > 0
 
 
-def test_an_address_gets_600_link_pages_a_minute(limited: None, client: Client) -> None:
+def test_an_address_gets_600_link_pages_a_minute(limited, client):
     assert {page(client, f"{n:022}").status_code for n in range(600)} == {404}
     assert page(client, f"{600:022}").status_code == 429
 
 
-def test_an_invalid_answer_is_400_and_shows_the_link_page(token: str, client: Client) -> None:
+def test_an_invalid_answer_is_400_and_shows_the_link_page(token, client):
     for data in ({}, {"status": "void"}):
         response = client.post(f"/k/{token}", data=data)
         assert (response.status_code, "Obat pukul" in response.text) == (400, True)
     assert ledger()[0] == "02 12:00 1 pending"
 
 
-def test_a_link_expires_after_a_day(token: str, client: Client, moment: Time) -> None:
+def test_a_link_expires_after_a_day(token, client, moment):
     moment.move(hours=11)
     jobs.miss_overdue()
     assert said(client, token) == (MISSED, ["done"])
@@ -135,18 +130,16 @@ def test_a_link_expires_after_a_day(token: str, client: Client, moment: Time) ->
 
 
 @pytest.mark.parametrize("unknown", ["x" * 22, "x", "x" * 500, "%00", "..%2f"])
-def test_an_unknown_token_is_404(token: str, client: Client, unknown: str) -> None:
+def test_an_unknown_token_is_404(token, client, unknown):
     assert page(client, unknown).status_code == 404
 
 
-def test_the_page_of_an_unknown_link_says_what_to_do(client: Client) -> None:
+def test_the_page_of_an_unknown_link_says_what_to_do(client):
     sentence = "Tautan ini tidak kami temukan. Coba buka lagi dari pesan kami yang terbaru."
     assert sentence in page(client, "x" * 22).text
 
 
-def test_the_link_of_a_deleted_reminder_shows_a_page_but_refuses_answers(
-    token: str, siti: Client, client: Client
-) -> None:
+def test_the_link_of_a_deleted_reminder_shows_a_page_but_refuses_answers(token, siti, client):
     (reminder,) = siti.get("/pengingat").json
     siti.delete(f"/pengingat/{reminder['id']}")
     text = page(client, token).text
@@ -156,9 +149,7 @@ def test_the_link_of_a_deleted_reminder_shows_a_page_but_refuses_answers(
 
 
 @pytest.mark.parametrize("answered", [False, True])
-def test_a_link_is_404_after_its_owner_requests_account_deletion(
-    client: Client, siti: Client, token: str, answered: bool
-) -> None:
+def test_a_link_is_404_after_its_owner_requests_account_deletion(client, siti, token, answered):
     if answered:
         tap(client, token, "done")
     response = siti.delete("/profile", {"password": PASSWORD, "forum": "delete"})
@@ -168,9 +159,7 @@ def test_a_link_is_404_after_its_owner_requests_account_deletion(
     assert_error(client.post(f"/konfirmasi/{token}", {"status": "done"}), 404, "not_found")
 
 
-def test_a_shared_link_asks_only_for_the_unanswered_reminder(
-    token: str, client: Client, siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_a_shared_link_asks_only_for_the_unanswered_reminder(token, client, siti, moment, obat):
     moment.move(minutes=-10)
     other = siti.post("/pengingat/obat", obat).json["id"]
     moment.move(minutes=10)
@@ -186,7 +175,7 @@ def test_a_shared_link_asks_only_for_the_unanswered_reminder(
     assert said(client, token) == ("Tercatat, terima kasih.", ["skipped"])
 
 
-def test_the_page_of_a_closed_dose_has_no_buttons_and_refuses_answers(token: str, client: Client, moment: Time) -> None:
+def test_the_page_of_a_closed_dose_has_no_buttons_and_refuses_answers(token, client, moment):
     moment.move(hours=12)
     jobs.miss_overdue()
     assert said(client, token) == ("Waktu untuk menjawab pengingat ini sudah lewat.", [])

@@ -1,15 +1,9 @@
 """Access of caregivers to a patient's reminders: the required scope of each route, and its access log entry."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
-from werkzeug.test import TestResponse
 
 from app.core.database.session import db, unit_of_work
 from app.core.errors import NotFound
@@ -22,15 +16,14 @@ from app.pengingat.caregiving import on_behalf_of
 from app.pengingat.models import Occurrence, Pengingat
 from app.pengingat.schemas import PatientQuery
 from tests.architecture.table import ACCESS
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
 from tests.helpers.offenders import assert_none
 from tests.helpers.overlap import done_twice_at_once
-from tests.pengingat.ledgers import Time
 from tests.pengingat.managed import CHANGE, READ
 
 #: Callers, and the scopes that the patient Siti grants them.
-IDENTITIES: dict[str, set[Scope]] = {
+IDENTITIES = {
     "no scope": set(),
     "alerts": {Scope.ALERTS},
     "history": {Scope.HISTORY},
@@ -44,7 +37,7 @@ IDENTITIES: dict[str, set[Scope]] = {
 
 
 @pytest.fixture
-def obat() -> dict[str, Any]:
+def obat():
     """Return the request body of a medicine with a stock. Its dose is due in half an hour."""
     dose = {"jam": "01:30", "jumlah": 1, "satuan": "tablet"}
     details = {"nama_obat": "Metformin", "frekuensi": 1, "aturan": "sesudah makan", "jadwal": [dose]}
@@ -52,13 +45,13 @@ def obat() -> dict[str, Any]:
 
 
 @pytest.fixture
-def reminder(client: Client, moment: Time, siti: Client, obat: dict[str, Any]) -> int:
+def reminder(client, moment, siti, obat):
     return int(siti.post("/pengingat/obat", obat).json["id"])
 
 
 @pytest.fixture
-def linked_as(client: Client, siti: Client) -> Callable[[str], Client]:
-    def make(identity: str) -> Client:
+def linked_as(client, siti):
+    def make(identity):
         user = make_user(RoleName.PENDAMPING, nama_ktp="Budi Santoso")
         theirs = client.as_(user)
         if identity == "a stranger":
@@ -77,22 +70,22 @@ def linked_as(client: Client, siti: Client) -> Callable[[str], Client]:
     return make
 
 
-def path_of(route: str, reminder: int, patient: Client) -> tuple[str, str]:
+def path_of(route, reminder, patient):
     method, path = route.split()
     return method, f"{path.replace('<int:pengingat_id>', str(reminder))}?patient_id={patient.id}"
 
 
-def noted(patient: Client) -> list[str]:
+def noted(patient):
     query = sa.select(AccessLogEntry.action).filter_by(user_id=patient.id).order_by(AccessLogEntry.id)
     return list(db.session.scalars(query))
 
 
-def test_the_tested_routes_include_all_reminder_routes() -> None:
+def test_the_tested_routes_include_all_reminder_routes():
     assert {route for route in ACCESS if route.split()[1].startswith("/pengingat")} == READ.keys() | CHANGE.keys()
 
 
 @contextmanager
-def undone() -> Iterator[None]:
+def undone():
     """Roll back the changes of the block, so that the next route starts with the same rows."""
     db.session.commit()
     savepoint = db.engine.begin_nested()
@@ -103,7 +96,7 @@ def undone() -> Iterator[None]:
         savepoint.rollback()
 
 
-def wrong_with(response: TestResponse, siti: Client, route: str, *, is_open: bool) -> str | None:
+def wrong_with(response, siti, route, *, is_open):
     """Return an error text if the response or the access log is wrong. Otherwise return None."""
     if is_open:
         action = READ.get(route, AccessAction.REMINDERS_CHANGED)
@@ -120,9 +113,7 @@ def wrong_with(response: TestResponse, siti: Client, route: str, *, is_open: boo
 
 
 @pytest.mark.parametrize("identity", IDENTITIES)
-def test_each_route_accepts_only_caregivers_with_its_scope(
-    linked_as: Callable[[str], Client], reminder: int, siti: Client, obat: dict[str, Any], identity: str
-) -> None:
+def test_each_route_accepts_only_caregivers_with_its_scope(linked_as, reminder, siti, obat, identity):
     theirs, wrong = linked_as(identity), {}
     assert noted(siti) == []
     for route in (*READ, *CHANGE):
@@ -137,9 +128,7 @@ def test_each_route_accepts_only_caregivers_with_its_scope(
     )
 
 
-def test_a_refusal_is_the_same_for_existing_and_unknown_patients(
-    linked_as: Callable[[str], Client], siti: Client
-) -> None:
+def test_a_refusal_is_the_same_for_existing_and_unknown_patients(linked_as, siti):
     theirs = linked_as("no scope")
     for method, path, body in (
         ("GET", "/pengingat", None),
@@ -154,21 +143,17 @@ def test_a_refusal_is_the_same_for_existing_and_unknown_patients(
         assert answers[0] == answers[1]
 
 
-def test_a_caller_with_their_own_patient_id_is_not_logged_as_a_caregiver(
-    client: Client, reminder: int, siti: Client
-) -> None:
+def test_a_caller_with_their_own_patient_id_is_not_logged_as_a_caregiver(client, reminder, siti):
     assert siti.get(f"/pengingat?patient_id={siti.id}").json == siti.get("/pengingat").json
     assert noted(siti) == []
 
 
 @pytest.mark.parametrize("sent", ["x", "0", "-1", "1.5"])
-def test_an_invalid_patient_id_is_400(client: Client, siti: Client, sent: str) -> None:
+def test_an_invalid_patient_id_is_400(client, siti, sent):
     assert_error(siti.get(f"/pengingat?patient_id={sent}"), 400, "validation_error", "patient_id")
 
 
-def test_a_reminder_created_by_a_caregiver_belongs_to_the_patient(
-    client: Client, moment: Time, linked_as: Callable[[str], Client], siti: Client, obat: dict[str, Any]
-) -> None:
+def test_a_reminder_created_by_a_caregiver_belongs_to_the_patient(client, moment, linked_as, siti, obat):
     theirs = linked_as("manage")
     made = theirs.post(f"/pengingat/obat?patient_id={siti.id}", obat)
     assert made.status_code == 201
@@ -177,9 +162,7 @@ def test_a_reminder_created_by_a_caregiver_belongs_to_the_patient(
     assert theirs.get(f"/pengingat/{made.json['id']}").status_code == 404
 
 
-def test_a_caregiver_cannot_access_a_reminder_of_another_person(
-    client: Client, moment: Time, linked_as: Callable[[str], Client], siti: Client, obat: dict[str, Any]
-) -> None:
+def test_a_caregiver_cannot_access_a_reminder_of_another_person(client, moment, linked_as, siti, obat):
     """A request with `patient_id` finds only reminders of this patient."""
     others = client.as_(make_user()).post("/pengingat/obat", obat).json["id"]
     theirs = linked_as("manage")
@@ -188,9 +171,7 @@ def test_a_caregiver_cannot_access_a_reminder_of_another_person(
 
 
 @pytest.mark.parametrize("way", ["konfirmasi", "is_done"])
-def test_the_ledger_records_that_a_caregiver_answered(
-    client: Client, linked_as: Callable[[str], Client], reminder: int, siti: Client, way: str
-) -> None:
+def test_the_ledger_records_that_a_caregiver_answered(client, linked_as, reminder, siti, way):
     theirs = linked_as("manage")
     if way == "konfirmasi":
         answer = theirs.post(f"/pengingat/{reminder}/konfirmasi?patient_id={siti.id}", {"status": "done"})
@@ -201,9 +182,7 @@ def test_the_ledger_records_that_a_caregiver_answered(
     assert tuple(states.first() or ()) == ("done", "caregiver")
 
 
-def test_each_read_adds_an_access_log_entry_with_the_caregivers_name(
-    linked_as: Callable[[str], Client], reminder: int, siti: Client
-) -> None:
+def test_each_read_adds_an_access_log_entry_with_the_caregivers_name(linked_as, reminder, siti):
     theirs = linked_as("history")
     for _ in range(3):
         theirs.get(f"/pengingat/kepatuhan?patient_id={siti.id}")
@@ -211,9 +190,7 @@ def test_each_read_adds_an_access_log_entry_with_the_caregivers_name(
     assert [tuple(row) for row in db.session.execute(query)] == [("history_read", "Budi Santoso")] * 3
 
 
-def test_a_failed_request_adds_no_access_log_entry(
-    linked_as: Callable[[str], Client], reminder: int, siti: Client
-) -> None:
+def test_a_failed_request_adds_no_access_log_entry(linked_as, reminder, siti):
     theirs = linked_as("manage")
     assert_error(theirs.put(f"/pengingat/{reminder}?patient_id={siti.id}", {"timezone": "Mars"}), 400)
     assert_error(theirs.get(f"/pengingat/999999?patient_id={siti.id}"), 404)
@@ -221,9 +198,7 @@ def test_a_failed_request_adds_no_access_log_entry(
 
 
 @pytest.mark.parametrize("cut", ["the link", "the scope"])
-def test_a_caregiver_without_permission_gets_no_stored_idempotent_response(
-    client: Client, moment: Time, linked_as: Callable[[str], Client], siti: Client, obat: dict[str, Any], cut: str
-) -> None:
+def test_a_caregiver_without_permission_gets_no_stored_idempotent_response(client, moment, linked_as, siti, obat, cut):
     """A caller who has lost the permission does not get the stored response of an `Idempotency-Key`."""
     theirs = linked_as("manage")
     path, key = f"/pengingat/obat?patient_id={siti.id}", {"Idempotency-Key": "kunci-sekali"}
@@ -240,13 +215,8 @@ def test_a_caregiver_without_permission_gets_no_stored_idempotent_response(
 
 @pytest.mark.parametrize("scopes", [["history"], []])
 def test_idempotent_responses_survive_permission_changes_of_other_patients(
-    client: Client,
-    moment: Time,
-    linked_as: Callable[[str], Client],
-    siti: Client,
-    obat: dict[str, Any],
-    scopes: list[str],
-) -> None:
+    client, moment, linked_as, siti, obat, scopes
+):
     theirs = linked_as("manage")
     path, key = f"/pengingat/obat?patient_id={siti.id}", {"Idempotency-Key": "kunci-sekali"}
     first = theirs.post(path, obat, headers=key)
@@ -261,17 +231,17 @@ def test_idempotent_responses_survive_permission_changes_of_other_patients(
 # --- races ----------------------------------------------------------------------------------------------------------
 
 
-def _linked(*scopes: Scope) -> tuple[Caller, int]:
+def _linked(*scopes):
     with unit_of_work():
         siti, budi = make_user(), make_user(RoleName.PENDAMPING)
         db.session.add(CaregiverLink(caregiver_id=budi.id, patient_id=siti.id, scopes=list(scopes)))
         db.session.flush()
-        caller = Caller(budi.id, frozenset({RoleName.PENDAMPING}), None, None)  # type: ignore[arg-type]
+        caller = Caller(budi.id, frozenset({RoleName.PENDAMPING}), None, None)
         return caller, siti.id
 
 
 @pytest.mark.parametrize("cut", ["the link", "the scope"])
-def test_a_permission_removal_waits_for_a_running_change_and_refuses_later_ones(committed: Flask, cut: str) -> None:
+def test_a_permission_removal_waits_for_a_running_change_and_refuses_later_ones(committed, cut):
     """The permission is removed during a change.
 
     Either the change is committed before the removal, or the change is refused.
@@ -279,13 +249,13 @@ def test_a_permission_removal_waits_for_a_running_change_and_refuses_later_ones(
     from app.caregivers import service
 
     by, siti_id = _linked(Scope.MANAGE)
-    order: list[str] = []
+    order = []
 
-    def change() -> None:
+    def change():
         on_behalf_of.to_change(by, PatientQuery(siti_id))
         order.append("changed")
 
-    def take_back() -> None:
+    def take_back():
         service.delete(by.id, siti_id) if cut == "the link" else service.update_scopes(siti_id, by.id, [])
         order.append("cut")
 
@@ -296,14 +266,11 @@ def test_a_permission_removal_waits_for_a_running_change_and_refuses_later_ones(
         on_behalf_of.to_change(by, PatientQuery(siti_id))
 
 
-def test_a_change_waits_for_a_running_permission_removal_and_is_refused(committed: Flask) -> None:
+def test_a_change_waits_for_a_running_permission_removal_and_is_refused(committed):
     from app.caregivers import service
 
     by, siti_id = _linked(Scope.MANAGE)
-    steps: list[Callable[[], object]] = [
-        lambda: on_behalf_of.to_change(by, PatientQuery(siti_id)),
-        lambda: service.delete(by.id, siti_id),
-    ]
+    steps = [lambda: on_behalf_of.to_change(by, PatientQuery(siti_id)), lambda: service.delete(by.id, siti_id)]
     second = done_twice_at_once(committed, lambda: steps.pop()())
     with pytest.raises(NotFound):
         second.result()

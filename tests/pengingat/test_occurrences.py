@@ -1,11 +1,7 @@
 """Messages that a reminder adds to the outbox or cancels."""
 
-from __future__ import annotations
-
 from datetime import timedelta
-from typing import Any
 
-import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
@@ -13,15 +9,12 @@ from app.core.lib import local_time
 from app.notifications.models import Delivery
 from app.pengingat import jobs
 from app.pengingat.models import Occurrence
-from tests.helpers.client import Client
 from tests.helpers.factories import PASSWORD
 from tests.notifications.deliveries import words_of
-from tests.pengingat.ledgers import Time, ledger, texts, waiting
+from tests.pengingat.ledgers import ledger, texts, waiting
 
 
-def test_a_new_reminder_adds_deliveries_of_both_channels_for_36_hours(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_a_new_reminder_adds_deliveries_of_both_channels_for_36_hours(siti, moment, obat):
     siti.post("/pengingat/obat", obat)
     assert waiting() == waiting("push_fan_out") == ["02 12:00", "03 00:00", "03 12:00"]
     assert texts()[1] == "Halo Siti, waktunya minum Metformin (0,5 tablet, setelah makan) pukul 19.00 WIB."
@@ -30,9 +23,7 @@ def test_a_new_reminder_adds_deliveries_of_both_channels_for_36_hours(
     assert row.expires_at - row.due_at == timedelta(minutes=60)
 
 
-def test_messages_contain_no_link_after_an_edit_or_a_background_job(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_messages_contain_no_link_after_an_edit_or_a_background_job(siti, moment, obat):
     details = {**obat["details"], "nama_obat": "Metformin judi.com"}
     created = siti.post("/pengingat/obat", {"judul": "Menang di https://judi.com", "details": details})
     siti.put(f"/pengingat/{created.json['id']}", {"details": {**details, "nama_obat": "Insulin www.judi.zzz"}})
@@ -44,9 +35,7 @@ def test_messages_contain_no_link_after_an_edit_or_a_background_job(
     assert created.json["details"]["nama_obat"] == "Metformin judi.com"  # the stored details keep the link
 
 
-def test_a_visit_has_notices_an_hour_and_a_day_before_but_none_in_the_past(
-    siti: Client, moment: Time, kontrol: dict[str, Any]
-) -> None:
+def test_a_visit_has_notices_an_hour_and_a_day_before_but_none_in_the_past(siti, moment, kontrol):
     siti.post("/pengingat/", kontrol)  # the appointment is in 26 hours
     assert waiting() == ["02 03:00", "03 02:00"]
     # This appointment is in 22 hours, so the notice of one day before would be in the past.
@@ -54,9 +43,7 @@ def test_a_visit_has_notices_an_hour_and_a_day_before_but_none_in_the_past(
     assert waiting() == ["02 03:00", "02 22:00", "03 02:00"]
 
 
-def test_repeated_top_ups_add_one_delivery_for_each_occurrence(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_repeated_top_ups_add_one_delivery_for_each_occurrence(siti, moment, obat):
     siti.post("/pengingat/obat", obat)
     for _ in range(20):
         moment.move(hours=5)
@@ -72,9 +59,7 @@ def test_repeated_top_ups_add_one_delivery_for_each_occurrence(
     assert len(planned) >= 10
 
 
-def test_top_up_skips_no_day_if_the_machines_clock_is_days_ahead(
-    siti: Client, moment: Time, obat: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_top_up_skips_no_day_if_the_machines_clock_is_days_ahead(siti, moment, obat, monkeypatch):
     siti.post("/pengingat/obat", obat)
     monkeypatch.setattr(local_time, "now", lambda: moment.now + timedelta(days=10))
     moment.move(hours=20)
@@ -82,22 +67,20 @@ def test_top_up_skips_no_day_if_the_machines_clock_is_days_ahead(
     assert waiting()[:4] == ["02 12:00", "03 00:00", "03 12:00", "04 00:00"]
 
 
-def test_top_up_ignores_a_past_visit(siti: Client, moment: Time, kontrol: dict[str, Any]) -> None:
+def test_top_up_ignores_a_past_visit(siti, moment, kontrol):
     siti.post("/pengingat/", kontrol)
     moment.move(days=30)
     assert jobs.top_up_page() == 0
 
 
-def test_a_new_schedule_cancels_the_old(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_a_new_schedule_cancels_the_old(siti, moment, obat):
     created = siti.post("/pengingat/obat", obat).json
     details = {**obat["details"], "frekuensi": 1, "jadwal": [{"jam": "05:00", "jumlah": 2, "satuan": "tablet"}]}
     siti.put(f"/pengingat/{created['id']}", {"details": details})
     assert waiting() == waiting("push_fan_out") == ["02 05:00", "03 05:00"]
 
 
-def test_returning_to_the_old_schedule_restores_its_deliveries(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_returning_to_the_old_schedule_restores_its_deliveries(siti, moment, obat):
     created = siti.post("/pengingat/obat", obat).json
     siti.put(f"/pengingat/{created['id']}", {"timezone": "Asia/Jayapura", "details": {**obat["details"], "frekuensi": 1,
              "jadwal": obat["details"]["jadwal"][:1]}})  # fmt: skip
@@ -106,18 +89,14 @@ def test_returning_to_the_old_schedule_restores_its_deliveries(
     assert waiting() == ["02 12:00", "03 00:00", "03 12:00"]
 
 
-def test_a_new_title_changes_only_the_text_of_the_deliveries(
-    siti: Client, moment: Time, kontrol: dict[str, Any]
-) -> None:
+def test_a_new_title_changes_only_the_text_of_the_deliveries(siti, moment, kontrol):
     created = siti.post("/pengingat/", {**kontrol, "details": {"reminder_offsets": [{"offset": "1h"}]}}).json
     siti.put(f"/pengingat/{created['id']}", {"judul": "Periksa gula"})
     assert waiting() == ["03 02:00"]
     assert "jadwal kontrol Periksa gula" in texts()[0]
 
 
-def test_a_late_delivery_survives_a_new_title_and_a_new_schedule(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_a_late_delivery_survives_a_new_title_and_a_new_schedule(siti, moment, obat):
     created = siti.post("/pengingat/obat", obat).json
     moment.move(hours=11, minutes=10)  # the first dose was due ten minutes ago
     siti.put(f"/pengingat/{created['id']}", {"judul": "Baru"})
@@ -127,9 +106,7 @@ def test_a_late_delivery_survives_a_new_title_and_a_new_schedule(
     assert waiting() == ["02 12:00", "03 12:05"]  # today's new time is in the past too
 
 
-def test_an_update_with_the_unchanged_record_changes_no_deliveries(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_an_update_with_the_unchanged_record_changes_no_deliveries(siti, moment, obat):
     created = siti.post("/pengingat/obat", obat).json
     moment.move(hours=11, minutes=10)
     siti.put(f"/pengingat/{created['id']}", created)
@@ -138,15 +115,13 @@ def test_an_update_with_the_unchanged_record_changes_no_deliveries(
     assert waiting() == ["03 00:00", "03 12:00", "04 00:00"]
 
 
-def test_deleting_a_reminder_cancels_its_deliveries(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_deleting_a_reminder_cancels_its_deliveries(siti, moment, obat):
     created = siti.post("/pengingat/obat", obat).json
     siti.delete(f"/pengingat/{created['id']}")
     assert waiting() == waiting("push_fan_out") == []
 
 
-def test_reminders_resume_without_missed_doses_after_a_cancelled_erasure(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_reminders_resume_without_missed_doses_after_a_cancelled_erasure(siti, moment, obat):
     siti.post("/pengingat/obat", obat)
     username = siti.get("/profile").json["username"]
     assert siti.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
@@ -166,9 +141,7 @@ def test_reminders_resume_without_missed_doses_after_a_cancelled_erasure(
     assert waiting() == ["04 12:00", "05 00:00", "05 12:00"]
 
 
-def test_a_new_title_updates_planned_deliveries_with_six_statements(
-    siti: Client, moment: Time, obat: dict[str, Any], public: None, statements: Any
-) -> None:
+def test_a_new_title_updates_planned_deliveries_with_six_statements(siti, moment, obat, public, statements):
     path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
     before = (waiting(), waiting("push_fan_out"))
     with statements.at_most(6):
@@ -178,9 +151,7 @@ def test_a_new_title_updates_planned_deliveries_with_six_statements(
     assert set(db.session.scalars(sa.select(Occurrence.judul))) == {"Gula pagi"}
 
 
-def test_new_details_of_a_medicine_update_its_planned_deliveries(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_new_details_of_a_medicine_update_its_planned_deliveries(siti, moment, obat):
     path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
     planned = db.session.scalars(sa.select(Delivery.id).order_by(Delivery.id)).all()
     siti.put(path, {"details": {**obat["details"], "nama_obat": "Insulin", "aturan": "sebelum makan"}})

@@ -1,12 +1,9 @@
 """Query plans: background jobs and routes use an index and do not scan whole tables."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
 from app.core.errors import NotFound
@@ -44,44 +41,44 @@ FILL = (
 
 
 @pytest.fixture(autouse=True)
-def everybody(app: Flask) -> None:
+def everybody(app):
     for statement in FILL:
         db.session.execute(sa.text(statement))
 
 
 @pytest.fixture
-def person() -> int:
+def person():
     return int(db.session.scalar(sa.text("SELECT min(id) FROM users WHERE username LIKE 'massa%'")) or 0)
 
 
-def test_the_sweep_for_missed_doses_uses_the_index_of_open_occurrences() -> None:
+def test_the_sweep_for_missed_doses_uses_the_index_of_open_occurrences():
     now = local_time.now()
     plan = plan_of(sa.select(missed._overdue), due_before=now - LATE, now=now)
     assert "ix_occurrences_open" in plan
     assert "Seq Scan on occurrences" not in plan, plan
 
 
-def test_an_idle_missed_dose_sweep_uses_an_index() -> None:
+def test_an_idle_missed_dose_sweep_uses_an_index():
     plan = plan_of(missed._longest_overdue, due_before=local_time.now())
     assert "ix_occurrences_open" in plan
     assert "Seq Scan" not in plan, plan
 
 
-def test_the_top_up_uses_the_planned_until_index() -> None:
+def test_the_top_up_uses_the_planned_until_index():
     with plans_of_all() as plans:
         assert jobs.top_up_page() == 0
     assert any("ix_reminders_planned_until" in plan for plan in plans)
     assert not [plan for plan in plans if "Seq Scan on reminders" in plan]
 
 
-def test_a_link_lookup_reads_only_the_occurrences_of_its_message() -> None:
+def test_a_link_lookup_reads_only_the_occurrences_of_its_message():
     with plans_of_all() as plans, pytest.raises(NotFound):
         links.get_targets("x" * 22)
     (plan,) = [plan for plan in plans if "occurrences" in plan]
     assert "Seq Scan on occurrences" not in plan, plan
 
 
-def test_the_reminder_list_and_history_of_a_person_use_indexes(person: int) -> None:
+def test_the_reminder_list_and_history_of_a_person_use_indexes(person):
     today = local_time.today()
     days = Days(today - timedelta(days=80), today)
     with plans_of_all() as plans:

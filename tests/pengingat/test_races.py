@@ -1,27 +1,22 @@
 """Schedulers, edits and workers that run at the same time."""
 
-from __future__ import annotations
-
 from datetime import timedelta
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.notifications.delivery import claims, settlements
 from app.notifications.models import Channel, Delivery, DeliveryState
 from app.pengingat import jobs, service
 from app.pengingat.models import Pengingat
-from tests.helpers.client import Client
 from tests.helpers.overlap import run_together
-from tests.pengingat.ledgers import Time, make_reminders, waiting
+from tests.pengingat.ledgers import make_reminders, waiting
 
 pytestmark = pytest.mark.processes
 
 
-def test_four_concurrent_top_ups_add_each_delivery_once(committed: Flask, moment: Time, obat: dict[str, Any]) -> None:
+def test_four_concurrent_top_ups_add_each_delivery_once(committed, moment, obat):
     for _ in range(4):
         make_reminders(25, obat)
     moment.move(hours=30)
@@ -30,14 +25,12 @@ def test_four_concurrent_top_ups_add_each_delivery_once(committed: Flask, moment
     assert tuple(rows) == (56, 56)  # two for each person and each of seven moments of the past 30 and the next 60 hours
 
 
-def test_an_edit_during_a_top_up_leaves_only_the_new_schedule(
-    committed: Flask, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_an_edit_during_a_top_up_leaves_only_the_new_schedule(committed, moment, obat):
     user_id, ids = make_reminders(30, obat)
     moment.move(hours=30)
     details = {**obat["details"], "frekuensi": 1, "jadwal": [{"jam": "05:00", "jumlah": 2, "satuan": "tablet"}]}
 
-    def edit() -> None:
+    def edit():
         for reminder_id in ids:
             with unit_of_work():
                 service.update(user_id, reminder_id, {"details": details})
@@ -47,13 +40,11 @@ def test_an_edit_during_a_top_up_leaves_only_the_new_schedule(
     assert [due for due in waiting() if due > "03 07:00"] == ["04 05:00"]  # it is now the 3rd, 07:00
 
 
-def test_deleting_reminders_during_a_top_up_leaves_no_deliveries(
-    committed: Flask, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_deleting_reminders_during_a_top_up_leaves_no_deliveries(committed, moment, obat):
     user_id, ids = make_reminders(30, obat)
     moment.move(hours=30)
 
-    def remove() -> None:
+    def remove():
         for reminder_id in ids:
             with unit_of_work():
                 service.delete(user_id, reminder_id)
@@ -63,9 +54,7 @@ def test_deleting_reminders_during_a_top_up_leaves_no_deliveries(
     assert waiting() == []
 
 
-def test_a_claimed_delivery_ends_as_sent_after_an_edit_of_its_reminder(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_a_claimed_delivery_ends_as_sent_after_an_edit_of_its_reminder(siti, moment, obat):
     created = siti.post("/pengingat/obat", obat).json
     with unit_of_work():
         db.session.execute(sa.update(Delivery).values(next_try_at=sa.func.statement_timestamp()))

@@ -1,19 +1,13 @@
 """Report for the doctor. It shows how many reminders a patient answered or missed."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
-from tests.helpers.client import Client
-from tests.helpers.statements import Statements
-from tests.pengingat.ledgers import Time, past
+from tests.pengingat.ledgers import past
 from tests.pengingat.reports import FEBRUARY, report, text_of
 
 
 @pytest.fixture
-def february(siti: Client, siti_id: int, moment: Time) -> Client:
+def february(siti, siti_id, moment):
     """Create 28 evening doses: three missed, one undelivered, one skipped, the others done."""
     states = {5: "missed", 6: "missed", 12: "missed", 20: "missed", 25: "skipped"}
     for day in range(1, 29):
@@ -24,7 +18,7 @@ def february(siti: Client, siti_id: int, moment: Time) -> Client:
 
 
 @pytest.mark.parametrize("ignored", ["", "&format=pdf", "&format=csv"])
-def test_the_report_is_a_pdf_with_dose_results_and_who_recorded_them(february: Client, ignored: str) -> None:
+def test_the_report_is_a_pdf_with_dose_results_and_who_recorded_them(february, ignored):
     response = report(february, FEBRUARY + ignored)
     assert response.mimetype == "application/pdf"
     assert response.headers["Content-Disposition"] == 'attachment; filename="kepatuhan_2026-02-01_2026-02-28.pdf"'
@@ -42,7 +36,7 @@ def test_the_report_is_a_pdf_with_dose_results_and_who_recorded_them(february: C
         assert words in text
 
 
-def test_the_pdf_text_table_and_json_round_percentages_alike(siti: Client, siti_id: int, moment: Time) -> None:
+def test_the_pdf_text_table_and_json_round_percentages_alike(siti, siti_id, moment):
     """One of sixteen doses is 6.25 percent, exactly between 6.2 and 6.3. Text, table and JSON must all show 6.3."""
     for day in range(1, 17):
         past(siti_id, day, "done" if day == 1 else "missed")
@@ -52,7 +46,7 @@ def test_the_pdf_text_table_and_json_round_percentages_alike(siti: Client, siti_
     assert siti.get(f"/pengingat/kepatuhan?{FEBRUARY}").json["percent"] == 6.3
 
 
-def test_the_pdf_report_marks_weeks_without_countable_doses(siti: Client, siti_id: int, moment: Time) -> None:
+def test_the_pdf_report_marks_weeks_without_countable_doses(siti, siti_id, moment):
     for day in range(2, 9):  # all doses of the second week are missed, and all of the third are undelivered
         past(siti_id, day, "done")
         past(siti_id, day + 7, "missed")
@@ -64,7 +58,7 @@ def test_the_pdf_report_marks_weeks_without_countable_doses(siti: Client, siti_i
     assert "*" not in text_of(report(siti, "start=2026-02-02&end=2026-02-15"))
 
 
-def test_the_report_has_as_many_pages_as_its_reminders_need(siti: Client, siti_id: int, moment: Time) -> None:
+def test_the_report_has_as_many_pages_as_its_reminders_need(siti, siti_id, moment):
     for n in range(100):
         past(siti_id, 1 + n % 28, "done", judul=f"Obat nomor {n} {'dengan nama panjang ' * 9}", slot=str(n))
     text = text_of(report(siti, "start=2026-01-01&end=2026-04-02"))
@@ -72,13 +66,11 @@ def test_the_report_has_as_many_pages_as_its_reminders_need(siti: Client, siti_i
     assert "Halaman 2 dari" in text
 
 
-def test_a_report_without_due_doses_says_so(siti: Client, moment: Time) -> None:
+def test_a_report_without_due_doses_says_so(siti, moment):
     assert "Belum ada jadwal yang dapat dihitung." in text_of(report(siti, ""))
 
 
-def test_the_pdf_report_shows_the_prescription_of_each_medicine(
-    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_the_pdf_report_shows_the_prescription_of_each_medicine(siti, siti_id, moment, obat):
     three = [{"jam": f"{hour:02}:30", "jumlah": 10, "satuan": "unit"} for hour in (0, 5, 11)]
     insulin = {"nama_obat": "Insulin", "frekuensi": 3, "aturan": "sebelum makan", "jadwal": three}
     sent = [
@@ -95,7 +87,7 @@ def test_the_pdf_report_shows_the_prescription_of_each_medicine(
     assert text.count("Metformin:") == 2  # the medicine "Makan" has a prescription, the meal "Makan" has none
 
 
-def test_the_report_shows_the_local_times_of_meals_and_therapies(siti: Client, siti_id: int, moment: Time) -> None:
+def test_the_report_shows_the_local_times_of_meals_and_therapies(siti, siti_id, moment):
     meals = {"sarapan": {"jam": "23:30"}, "makan_siang": {"jam": "05:00"}}
     sessions = {"jadwal": [{"hari": "senin", "jam": "02:00"}, {"hari": "kamis", "jam": "02:30"}]}
     for day, (tipe, details) in enumerate({"makan": meals, "terapi": sessions}.items(), 1):
@@ -106,6 +98,6 @@ def test_the_report_shows_the_local_times_of_meals_and_therapies(siti: Client, s
     assert "Senin pukul 09.00, kamis pukul 09.30" in text
 
 
-def test_a_report_needs_at_most_five_statements(february: Client, statements: Statements) -> None:
+def test_a_report_needs_at_most_five_statements(february, statements):
     with statements.at_most(5):  # one SQL statement each for session, reminders, counts, name and doses
         report(february)

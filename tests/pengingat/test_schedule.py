@@ -1,7 +1,5 @@
 """Schedules, compared with a slow and simple computation that checks every minute."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
@@ -36,7 +34,7 @@ moments = st.datetimes(
 MINUTE = timedelta(minutes=1)
 
 
-def plainly(day: date, wall: time, zone: ZoneInfo) -> datetime:
+def plainly(day, wall, zone):
     """Return the first minute at which the local clock shows at least this time of this day."""
     wanted = datetime.combine(day, wall)
     moment = datetime.combine(day, wall, UTC) - timedelta(hours=26)
@@ -46,7 +44,7 @@ def plainly(day: date, wall: time, zone: ZoneInfo) -> datetime:
 
 
 @given(zones, days, walls)
-def test_a_wall_time_maps_to_its_first_moment_or_the_next_valid_minute(zone: ZoneInfo, day: date, wall: time) -> None:
+def test_a_wall_time_maps_to_its_first_moment_or_the_next_valid_minute(zone, day, wall):
     assert moment_of(day, wall, zone) == plainly(day, wall, zone)
 
 
@@ -60,19 +58,12 @@ def test_a_wall_time_maps_to_its_first_moment_or_the_next_valid_minute(zone: Zon
         ("Asia/Jakarta", date(2026, 3, 29), time(2, 30), "2026-03-28T19:30:00+00:00"),
     ],
 )
-def test_known_clock_changes_give_the_expected_moment(zone: str, day: date, wall: time, expected: str) -> None:
+def test_known_clock_changes_give_the_expected_moment(zone, day, wall, expected):
     assert moment_of(day, wall, ZoneInfo(zone)).isoformat() == expected
 
 
-@given(
-    zones,
-    st.lists(walls, min_size=1, max_size=3, unique=True),
-    moments,
-    st.integers(1, 80),
-)
-def test_daily_due_times_include_every_slot_of_every_day(
-    zone: ZoneInfo, times: list[time], after: datetime, hours: int
-) -> None:
+@given(zones, st.lists(walls, min_size=1, max_size=3, unique=True), moments, st.integers(1, 80))
+def test_daily_due_times_include_every_slot_of_every_day(zone, times, after, hours):
     until = after + timedelta(hours=hours)
     slots = tuple(Slot(str(n), wall) for n, wall in enumerate(times))
     expected = {
@@ -84,13 +75,8 @@ def test_daily_due_times_include_every_slot_of_every_day(
     assert Schedule(zone, slots).dues(after, until) == sorted(expected)
 
 
-@given(
-    zones,
-    walls,
-    st.integers(0, 6),
-    moments,
-)
-def test_weekly_dues_fall_on_the_local_weekday(zone: ZoneInfo, wall: time, weekday: int, after: datetime) -> None:
+@given(zones, walls, st.integers(0, 6), moments)
+def test_weekly_dues_fall_on_the_local_weekday(zone, wall, weekday, after):
     schedule = Schedule(zone, (Slot("0", wall, weekday),))
     dues = schedule.dues(after, after + timedelta(weeks=3))
     assert len(dues) in (2, 3, 4)
@@ -106,9 +92,7 @@ def test_weekly_dues_fall_on_the_local_weekday(zone: ZoneInfo, wall: time, weekd
     moments,
     st.lists(st.integers(1, 2000), min_size=1, max_size=6),
 )
-def test_planning_in_steps_gives_the_same_due_times_as_in_one_step(
-    zone: ZoneInfo, times: list[time], start: datetime, steps: list[int]
-) -> None:
+def test_planning_in_steps_gives_the_same_due_times_as_in_one_step(zone, times, start, steps):
     schedule = Schedule(zone, tuple(Slot(str(n), wall) for n, wall in enumerate(times)))
     at, found = start, []
     for minutes in steps:
@@ -117,12 +101,12 @@ def test_planning_in_steps_gives_the_same_due_times_as_in_one_step(
     assert found == schedule.dues(start, at)
 
 
-def slots_of(times: list[time]) -> tuple[Slot, ...]:
+def slots_of(times):
     return tuple(Slot(str(n), wall) for n, wall in enumerate(times))
 
 
 @st.composite
-def courses(draw: st.DrawFn) -> Schedule:
+def courses(draw):
     """Generate a random course of up to 40 days, or without an end.
 
     The temporary schedule of the course may lie outside the course.
@@ -140,7 +124,7 @@ def courses(draw: st.DrawFn) -> Schedule:
     )
 
 
-def plain_dues(course: Schedule, until: date) -> list[Due]:
+def plain_dues(course, until):
     """Compute the due times of a course day by day, from its first day."""
     assert course.temporary is not None
     dues, day = set(), course.first
@@ -154,7 +138,7 @@ def plain_dues(course: Schedule, until: date) -> list[Due]:
 
 
 @given(courses(), st.integers(-50, 50 * 24))
-def test_a_course_is_due_only_on_its_own_days_at_the_times_of_each_day(course: Schedule, hours: int) -> None:
+def test_a_course_is_due_only_on_its_own_days_at_the_times_of_each_day(course, hours):
     begins = datetime.combine(course.first, time(), UTC)
     expected = plain_dues(course, course.first + timedelta(days=70))
     until = begins + timedelta(days=65)
@@ -165,7 +149,7 @@ def test_a_course_is_due_only_on_its_own_days_at_the_times_of_each_day(course: S
     assert course.is_over(after) == (following is None)
 
 
-def test_the_next_occurrence_of_a_future_course_is_on_its_first_day() -> None:
+def test_the_next_occurrence_of_a_future_course_is_on_its_first_day():
     zone = ZoneInfo("Asia/Jakarta")
     schedule = Schedule(zone, (Slot("0", time(7)),), first=date(2028, 2, 29), last=date(2028, 2, 29))
     assert schedule.next_occurrence(datetime(2026, 3, 2, tzinfo=UTC)) == datetime(2028, 2, 29, 7, tzinfo=zone)
@@ -173,16 +157,14 @@ def test_the_next_occurrence_of_a_future_course_is_on_its_first_day() -> None:
 
 
 @given(zones, walls, moments)
-def test_a_utc_time_of_day_is_converted_with_the_utc_offset_of_today(zone: ZoneInfo, jam: time, now: datetime) -> None:
+def test_a_utc_time_of_day_is_converted_with_the_utc_offset_of_today(zone, jam, now):
     found = wall_time(jam.strftime("%H:%M"), zone, now)
     moment = now.replace(hour=jam.hour, minute=jam.minute, second=0, microsecond=0)
     assert moment.astimezone(zone).strftime("%H:%M") == found.strftime("%H:%M")
 
 
 @given(zones, st.lists(st.sampled_from(sorted(OFFSETS)), unique=True), st.integers(-200, 200))
-def test_a_visit_is_due_at_its_lead_offsets_or_else_at_its_own_time(
-    zone: ZoneInfo, before: list[str], hours: int
-) -> None:
+def test_a_visit_is_due_at_its_lead_offsets_or_else_at_its_own_time(zone, before, hours):
     now = datetime(2026, 3, 1, tzinfo=UTC)
     visit = now + timedelta(hours=hours)
     dues = Schedule(zone, single_at=visit, lead_offsets=tuple(before)).dues(now, now + timedelta(days=30))
@@ -191,7 +173,7 @@ def test_a_visit_is_due_at_its_lead_offsets_or_else_at_its_own_time(
     assert all(due.occurrence == visit for due in dues)
 
 
-def test_the_next_occurrence_after_the_last_dose_of_a_day_is_tomorrow() -> None:
+def test_the_next_occurrence_after_the_last_dose_of_a_day_is_tomorrow():
     zone = ZoneInfo("Asia/Jakarta")
     schedule = Schedule(zone, (Slot("0", time(7)), Slot("1", time(19))))
     last, following = datetime(2026, 3, 2, 19, tzinfo=zone), datetime(2026, 3, 3, 7, tzinfo=zone)

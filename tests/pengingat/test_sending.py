@@ -3,14 +3,10 @@
 The repeated message is also cancelled if the first message was sent a moment ago.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.notifications import jobs
@@ -25,7 +21,6 @@ from app.pengingat.outgoing import render
 from app.providers import messaging as provider
 from app.push import transport
 from app.push.models import PushSubscription
-from dev.simulators import Server
 from tests.helpers.apps import config_for_tests
 from tests.helpers.factories import make_user
 from tests.notifications.deliveries import ready
@@ -36,24 +31,24 @@ AGAIN = "Halo Siti, kami ingatkan sekali lagi, waktunya minum"
 
 
 @pytest.fixture
-def gateway(sim: Server, real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Server:
+def gateway(sim, real_app, monkeypatch):
     monkeypatch.setitem(real_app.extensions, "messenger", provider.make(config_for_tests(**sim.messaging.env())))
     return sim
 
 
 @pytest.fixture
-def siti_id(committed: Flask, gateway: Server) -> int:
+def siti_id(committed, gateway):
     with unit_of_work():
         return make_user(nama_ktp="Siti Aminah", phone="+6281200000001").id
 
 
 @pytest.fixture(autouse=True)
-def _by_day(monkeypatch: pytest.MonkeyPatch) -> None:
+def _by_day(monkeypatch):
     """Allow repeated messages at night, so that the tests do not depend on the time of day."""
     monkeypatch.setattr(bells, "is_night", lambda _: False)
 
 
-def messages(*which: sa.ColumnElement[bool]) -> list[Delivery]:
+def messages(*which):
     """Return the outbox rows of chat messages that are due within an hour, in order."""
     soon = Delivery.due_at < sa.func.now() + timedelta(hours=1)
     query = sa.select(Delivery).where(Delivery.channel == Channel.MESSAGING, soon, *which)
@@ -61,26 +56,24 @@ def messages(*which: sa.ColumnElement[bool]) -> list[Delivery]:
     return list(db.session.scalars(query.order_by(Delivery.due_at, Delivery.id)))
 
 
-def change(row: Delivery, **values: Any) -> None:
+def change(row, **values):
     with unit_of_work():
         db.session.execute(sa.update(Delivery).where(Delivery.id == row.id).values(values))
 
 
-def refuse() -> None:
+def refuse():
     """Simulate that WhatsApp first accepted a text message, and then required a template for this message."""
     (row,) = messages(Delivery.state == DeliveryState.SENT)
     again = {"state": DeliveryState.PENDING, "next_try_at": sa.func.now(), "sealed": None}
     change(row, **again, payload={**row.payload, AS_TEMPLATE: True})
 
 
-def texts(gateway: Server) -> list[str]:
+def texts(gateway):
     return [message.text.partition(" Metformin")[0] for message in gateway.messaging.sent]
 
 
 @pytest.mark.parametrize("status", ["done", "skipped", "snooze", "deleted"])
-def test_a_message_that_needs_a_template_is_cancelled_if_the_dose_is_closed(
-    siti_id: int, gateway: Server, status: str
-) -> None:
+def test_a_message_that_needs_a_template_is_cancelled_if_the_dose_is_closed(siti_id, gateway, status):
     """The person answers the push before WhatsApp requires a template for the message."""
     reminder_id = medicine(siti_id, "Metformin")
     jobs.drain("urgent")
@@ -98,7 +91,7 @@ def test_a_message_that_needs_a_template_is_cancelled_if_the_dose_is_closed(
 @pytest.mark.parametrize(
     ("state", "leaves"), [("pending", True), ("missed", True), ("done", False), ("skipped", False), ("void", False)]
 )
-def test_a_push_is_sent_only_while_its_dose_is_pending_or_missed(siti_id: int, state: str, leaves: bool) -> None:
+def test_a_push_is_sent_only_while_its_dose_is_pending_or_missed(siti_id, state, leaves):
     """A push about a missed dose is sent, because the person can answer a missed dose until the next one is due."""
     with unit_of_work():
         db.session.add(PushSubscription(user_id=siti_id, endpoint="https://push.example.org/siti", p256dh="", auth=""))
@@ -112,7 +105,7 @@ def test_a_push_is_sent_only_while_its_dose_is_pending_or_missed(siti_id: int, s
     assert bool(render.render([push])) is leaves
 
 
-def test_a_message_that_needs_a_template_is_sent_again_if_the_dose_is_open(siti_id: int, gateway: Server) -> None:
+def test_a_message_that_needs_a_template_is_sent_again_if_the_dose_is_open(siti_id, gateway):
     medicine(siti_id, "Metformin")
     jobs.drain("urgent")
     refuse()
@@ -120,7 +113,7 @@ def test_a_message_that_needs_a_template_is_sent_again_if_the_dose_is_open(siti_
     assert texts(gateway) == [FIRST, FIRST]
 
 
-def test_the_repeat_is_cancelled_if_the_first_message_was_sent_late(siti_id: int, gateway: Server) -> None:
+def test_the_repeat_is_cancelled_if_the_first_message_was_sent_late(siti_id, gateway):
     """The first message is late, for example because the provider was down until the time of the repeat."""
     medicine(siti_id, "Metformin", due_in_s=-1800, ingatkan_ulang_menit=30)
     assert len(messages()) == 2
@@ -129,7 +122,7 @@ def test_the_repeat_is_cancelled_if_the_first_message_was_sent_late(siti_id: int
     assert [row.state for row in messages()] == [DeliveryState.SENT, DeliveryState.CANCELLED]
 
 
-def test_the_repeat_is_sent_if_the_first_message_was_on_time(siti_id: int, gateway: Server) -> None:
+def test_the_repeat_is_sent_if_the_first_message_was_on_time(siti_id, gateway):
     medicine(siti_id, "Metformin", ingatkan_ulang_menit=10)
     first, again = messages()
     change(again, next_try_at=sa.func.now() + timedelta(minutes=10))
@@ -151,9 +144,7 @@ def test_the_repeat_is_sent_if_the_first_message_was_on_time(siti_id: int, gatew
     ],
     ids=["refused", "unknown twice", "not delivered", "taken back", "waiting"],
 )
-def test_the_repeat_is_cancelled_if_the_first_message_was_not_accepted(
-    siti_id: int, gateway: Server, failed: dict[str, Any]
-) -> None:
+def test_the_repeat_is_cancelled_if_the_first_message_was_not_accepted(siti_id, gateway, failed):
     medicine(siti_id, "Metformin", ingatkan_ulang_menit=10)
     first, again = messages()
     (dose,) = db.session.scalars(sa.select(Occurrence.id).where(Occurrence.due_at <= sa.func.now()))
@@ -164,7 +155,7 @@ def test_the_repeat_is_cancelled_if_the_first_message_was_not_accepted(
     assert messages()[1].state == DeliveryState.CANCELLED
 
 
-def test_a_snooze_silences_the_repeat(siti_id: int, gateway: Server) -> None:
+def test_a_snooze_silences_the_repeat(siti_id, gateway):
     reminder_id = medicine(siti_id, "Metformin", ingatkan_ulang_menit=10)
     jobs.drain("urgent")
     first, again = messages()

@@ -1,31 +1,25 @@
 """One notice before a medicine runs out: when it leaves, what it says, and when it is left out."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.notifications.delivery import message_format
 from app.notifications.models import Channel, Delivery
-from tests.helpers.client import Client
 from tests.notifications.deliveries import words_of
-from tests.pengingat.ledgers import Time
 from tests.pengingat.stock import answer, left, make
 
 #: The notice about two tablets: half of one for this evening, and one and a half for Tuesday.
 SENTENCE = "Halo Siti, Metformin Anda kira-kira habis Selasa, 3 Maret. Yuk, siapkan lagi sebelum habis."
 
 
-def notices() -> list[str]:
+def notices():
     """Return the due times of the stock notices, as `dd HH:MM` in UTC."""
     rows = sa.select(Delivery.due_at).filter_by(kind="stock", channel="messaging", state="pending")
     return [f"{due_at:%d %H:%M}" for due_at in db.session.scalars(rows.order_by(Delivery.due_at))]
 
 
-def said(channel: str = "messaging") -> list[dict[str, Any]]:
+def said(channel="messaging"):
     """Return what the notices would say now. A notice that says nothing is left out."""
     rows = sa.select(Delivery).filter_by(kind="stock", channel=channel, state="pending").order_by(Delivery.id)
     return [words for row in db.session.scalars(rows) if (words := words_of(row))]
@@ -45,9 +39,7 @@ def said(channel: str = "messaging") -> list[dict[str, Any]]:
         (100, {"selesai": "2026-02-01"}, None),
     ],
 )
-def test_a_notice_leaves_if_the_stock_is_enough_for_few_days(
-    siti: Client, moment: Time, obat: dict[str, Any], sisa: float, details: dict[str, Any], day: str | None
-) -> None:
+def test_a_notice_leaves_if_the_stock_is_enough_for_few_days(siti, moment, obat, sisa, details, day):
     make(siti, obat, sisa, **details)
     assert notices() == (["02 02:00"] if day else [])  # the next 09:00 in Jakarta
     assert [words["text"] for words in said()] == (
@@ -55,24 +47,20 @@ def test_a_notice_leaves_if_the_stock_is_enough_for_few_days(
     )
 
 
-def test_the_estimate_includes_the_temporary_schedule(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_the_estimate_includes_the_temporary_schedule(siti, moment, obat):
     other = [{"jam": "11:00", "jumlah": 3, "satuan": "tablet"}, {"jam": "21:00", "jumlah": 3, "satuan": "tablet"}]
     temporary = {"mulai": "2026-03-03", "selesai": "2026-03-03", "jadwal": other}
     make(siti, obat, 8, jadwal_sementara=temporary)  # the doses need 0.5 tablets today, 6 on the 3rd and 1.5 on the 4th
     assert "Rabu, 4 Maret" in said()[0]["text"]
 
 
-def test_the_notice_leaves_at_nine_in_the_time_zone_of_the_reminder(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_the_notice_leaves_at_nine_in_the_time_zone_of_the_reminder(siti, moment, obat):
     make(siti, {**obat, "timezone": "Asia/Jayapura"}, 1)  # it is already 10:00 in Jayapura
     make(siti, obat, 1)
     assert notices() == ["02 02:00", "03 00:00"]
 
 
-def test_the_dose_that_reaches_the_border_creates_the_only_notice(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_the_dose_that_reaches_the_border_creates_the_only_notice(siti, moment, obat):
     path = make(siti, obat, 5, persediaan={"ingatkan_hari": 2})  # enough until Thursday
     assert notices() == []
     moment.move(hours=11, minutes=30)
@@ -86,9 +74,7 @@ def test_the_dose_that_reaches_the_border_creates_the_only_notice(
     assert (notices(), left(siti, path)) == (["03 02:00"], 3)
 
 
-def test_a_notice_that_is_no_longer_true_says_nothing_and_the_next_fall_is_told_again(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_a_notice_that_is_no_longer_true_says_nothing_and_the_next_fall_is_told_again(siti, moment, obat):
     path = make(siti, obat, 2)
     assert [words["text"] for words in said()] == [SENTENCE]
     siti.post(f"{path}/persediaan", {"tambah": 6})  # less than 7 days ahead: the notice is still true
@@ -102,7 +88,7 @@ def test_a_notice_that_is_no_longer_true_says_nothing_and_the_next_fall_is_told_
     assert notices() == ["02 02:00", "03 02:00"]
 
 
-def test_taking_an_answer_back_makes_the_notice_untrue(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_taking_an_answer_back_makes_the_notice_untrue(siti, moment, obat):
     path = make(siti, obat, 3.5, persediaan={"ingatkan_hari": 1})
     moment.move(hours=24)
     answer(siti, path, "done", "2026-03-03T00:00:00Z")
@@ -111,7 +97,7 @@ def test_taking_an_answer_back_makes_the_notice_untrue(siti: Client, moment: Tim
     assert said() == []
 
 
-def test_a_deleted_reminder_or_another_type_says_nothing(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_a_deleted_reminder_or_another_type_says_nothing(siti, moment, obat):
     first, second = make(siti, obat, 1), make(siti, obat, 1)
     assert len(said()) == 2
     siti.delete(first)
@@ -119,7 +105,7 @@ def test_a_deleted_reminder_or_another_type_says_nothing(siti: Client, moment: T
     assert said() == []
 
 
-def test_the_notice_is_a_message_with_a_name_and_a_push(siti: Client, moment: Time, obat: dict[str, Any]) -> None:
+def test_the_notice_is_a_message_with_a_name_and_a_push(siti, moment, obat):
     make(siti, obat, 2)
     assert message_format.parts_of(said()[0])["name"] == "Siti"
     (push,) = said("push_fan_out")

@@ -1,9 +1,6 @@
 """Undo of an answer. After the undo, the ledger, the stock, the outbox and `is_done` are as before the answer."""
 
-from __future__ import annotations
-
 from datetime import timedelta
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -14,14 +11,14 @@ from app.pengingat import jobs
 from app.pengingat.ledger import answers
 from app.pengingat.ledger.answers import NothingToUndo
 from app.pengingat.models import Occurrence
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
 from tests.pengingat.answering import Reminder
-from tests.pengingat.ledgers import Time, ledger, settle, waiting
+from tests.pengingat.ledgers import ledger, settle, waiting
 
 
 @pytest.fixture
-def dose(siti: Client, moment: Time, obat: dict[str, Any]) -> Reminder:
+def dose(siti, moment, obat):
     """Create a dose of half a tablet that was due five minutes ago, at 12:00 UTC. The stock is 10 tablets."""
     details = {**obat["details"], "persediaan": {"sisa": 10, "ingatkan_hari": 1}, "ingatkan_ulang_menit": 15}
     reminder = Reminder(siti, siti.post("/pengingat/obat", {**obat, "details": details}).json["id"])
@@ -29,35 +26,35 @@ def dose(siti: Client, moment: Time, obat: dict[str, Any]) -> Reminder:
     return reminder
 
 
-def undo() -> list[Occurrence]:
+def undo():
     with unit_of_work():
         return answers.undo_all(db.session.scalars(sa.select(Occurrence).order_by(Occurrence.due_at).limit(1)).all())
 
 
-def alerts() -> list[Delivery]:
+def alerts():
     return list(db.session.scalars(sa.select(Delivery).filter_by(kind="alert", channel="messaging")))
 
 
-def left(dose: Reminder) -> Any:
+def left(dose):
     return dose.client.get(f"/pengingat/{dose.id}").json["details"]["persediaan"]["sisa"]
 
 
 @pytest.mark.parametrize("status", ["done", "skipped"])
-def test_undo_within_an_hour_reopens_the_dose(dose: Reminder, status: str) -> None:
+def test_undo_within_an_hour_reopens_the_dose(dose, status):
     dose.say(status)
     (row,) = undo()
     assert (row.state, row.answered_at, row.answered_via, row.stock_deducted) == ("pending", None, None, None)
     assert (left(dose), dose.is_done) == (10, False)
 
 
-def test_undo_after_an_hour_marks_the_dose_as_missed(dose: Reminder, moment: Time) -> None:
+def test_undo_after_an_hour_marks_the_dose_as_missed(dose, moment):
     dose.say("done")
     moment.move(minutes=55)
     (row,) = undo()
     assert (row.state, left(dose), dose.is_done) == ("missed", 10, False)
 
 
-def test_undo_reopens_a_snoozed_dose_more_than_an_hour_after_its_due_time(dose: Reminder, moment: Time) -> None:
+def test_undo_reopens_a_snoozed_dose_more_than_an_hour_after_its_due_time(dose, moment):
     dose.say("snooze", minutes=60)
     dose.say("done")
     moment.move(minutes=56)
@@ -65,23 +62,21 @@ def test_undo_reopens_a_snoozed_dose_more_than_an_hour_after_its_due_time(dose: 
     assert row.state == "pending"
 
 
-def test_undo_does_not_enqueue_a_sent_delivery_again(dose: Reminder) -> None:
+def test_undo_does_not_enqueue_a_sent_delivery_again(dose):
     settle("sent")
     dose.say("done")
     undo()
     assert waiting() == []
 
 
-def test_what_is_still_to_ring_rings_after_undo(dose: Reminder) -> None:
+def test_what_is_still_to_ring_rings_after_undo(dose):
     dose.say("done")
     assert "02 12:00" not in waiting()
     undo()
     assert [due for due in waiting() if due.startswith("02")] == ["02 12:00", "02 12:15"]
 
 
-def test_the_caregiver_is_alerted_once_if_undo_makes_a_dose_missed(
-    dose: Reminder, moment: Time, caregiver_id: int
-) -> None:
+def test_the_caregiver_is_alerted_once_if_undo_makes_a_dose_missed(dose, moment, caregiver_id):
     dose.say("done")
     moment.move(minutes=55)
     for _ in range(2):
@@ -90,13 +85,13 @@ def test_the_caregiver_is_alerted_once_if_undo_makes_a_dose_missed(
         dose.say("done", due_at="2026-03-02T12:00:00Z")
 
 
-def test_the_caregiver_is_not_alerted_if_undo_reopens_the_dose(dose: Reminder, caregiver_id: int) -> None:
+def test_the_caregiver_is_not_alerted_if_undo_reopens_the_dose(dose, caregiver_id):
     dose.say("done")
     undo()
     assert alerts() == []
 
 
-def test_a_dose_can_be_answered_after_an_undo(dose: Reminder) -> None:
+def test_a_dose_can_be_answered_after_an_undo(dose):
     dose.say("done")
     undo()
     assert dose.say("skipped").json["state"] == "skipped"
@@ -104,7 +99,7 @@ def test_a_dose_can_be_answered_after_an_undo(dose: Reminder) -> None:
     assert left(dose) == 10
 
 
-def test_an_unanswered_or_snoozed_dose_has_nothing_to_undo(dose: Reminder) -> None:
+def test_an_unanswered_or_snoozed_dose_has_nothing_to_undo(dose):
     with pytest.raises(NothingToUndo):
         undo()
     dose.say("snooze")
@@ -112,7 +107,7 @@ def test_an_unanswered_or_snoozed_dose_has_nothing_to_undo(dose: Reminder) -> No
         undo()
 
 
-def test_an_answer_can_be_undone_only_once(dose: Reminder) -> None:
+def test_an_answer_can_be_undone_only_once(dose):
     dose.say("done")
     undo()
     with pytest.raises(NothingToUndo):
@@ -120,7 +115,7 @@ def test_an_answer_can_be_undone_only_once(dose: Reminder) -> None:
     assert left(dose) == 10
 
 
-def test_an_answer_can_be_undone_for_less_than_a_day(dose: Reminder, moment: Time) -> None:
+def test_an_answer_can_be_undone_for_less_than_a_day(dose, moment):
     dose.say("done")
     moment.now += timedelta(hours=24)
     with pytest.raises(NothingToUndo):
@@ -129,7 +124,7 @@ def test_an_answer_can_be_undone_for_less_than_a_day(dose: Reminder, moment: Tim
     assert undo()[0].state == "missed"
 
 
-def test_an_answer_of_a_deleted_reminder_cannot_be_undone(dose: Reminder) -> None:
+def test_an_answer_of_a_deleted_reminder_cannot_be_undone(dose):
     dose.say("done")
     dose.client.delete(f"/pengingat/{dose.id}")
     with pytest.raises(NothingToUndo):
@@ -139,7 +134,7 @@ def test_an_answer_of_a_deleted_reminder_cannot_be_undone(dose: Reminder) -> Non
 # --- in the application ---------------------------------------------------------------------------------------------
 
 
-def test_an_undo_request_reverts_the_last_answer(dose: Reminder, moment: Time) -> None:
+def test_an_undo_request_reverts_the_last_answer(dose, moment):
     dose.say("done")
     answer = dose.say("undo")
     assert answer.status_code == 200
@@ -151,7 +146,7 @@ def test_an_undo_request_reverts_the_last_answer(dose: Reminder, moment: Time) -
     assert (left(dose), dose.is_done) == (10, False)
 
 
-def test_undo_reverts_the_most_recent_answer_and_not_that_of_the_last_dose(dose: Reminder, moment: Time) -> None:
+def test_undo_reverts_the_most_recent_answer_and_not_that_of_the_last_dose(dose, moment):
     dose.say("done")
     moment.move(hours=11, minutes=55)
     jobs.top_up()
@@ -163,7 +158,7 @@ def test_undo_reverts_the_most_recent_answer_and_not_that_of_the_last_dose(dose:
     assert_error(dose.say("undo"), 409, "nothing_to_undo")
 
 
-def test_undo_accepts_a_due_time_and_a_slot(dose: Reminder, moment: Time) -> None:
+def test_undo_accepts_a_due_time_and_a_slot(dose, moment):
     dose.say("done")
     moment.move(hours=11, minutes=55)
     jobs.top_up()
@@ -177,7 +172,7 @@ def test_undo_accepts_a_due_time_and_a_slot(dose: Reminder, moment: Time) -> Non
 
 
 @pytest.mark.parametrize("named", [{}, {"due_at": "2026-03-02T12:00:00Z"}, {"due_at": "2027-03-02T12:00:00Z"}])
-def test_an_undo_request_without_an_answer_is_409(dose: Reminder, named: dict[str, str]) -> None:
+def test_an_undo_request_without_an_answer_is_409(dose, named):
     before = ledger(), waiting()
     assert_error(dose.say("undo", **named), 409, "nothing_to_undo")
     dose.say("snooze")
@@ -185,17 +180,17 @@ def test_an_undo_request_without_an_answer_is_409(dose: Reminder, named: dict[st
     assert ledger() == before[0]
 
 
-def test_a_stranger_cannot_undo_an_answer(dose: Reminder, client: Client) -> None:
+def test_a_stranger_cannot_undo_an_answer(dose, client):
     dose.say("done")
     assert_error(client.as_(make_user()).post(f"/pengingat/{dose.id}/konfirmasi", {"status": "undo"}), 404)
     assert_error(client.post(f"/pengingat/{dose.id}/konfirmasi", {"status": "undo"}), 401)
 
 
-def test_an_answer_link_does_not_accept_undo(client: Client, token: str) -> None:
+def test_an_answer_link_does_not_accept_undo(client, token):
     assert_error(client.post(f"/konfirmasi/{token}", {"status": "undo"}), 400, field="status")
 
 
-def test_undo_of_an_early_answer_restores_the_repeat_message(dose: Reminder, moment: Time) -> None:
+def test_undo_of_an_early_answer_restores_the_repeat_message(dose, moment):
     moment.move(hours=10, minutes=55)
     jobs.top_up()
     before = waiting()
@@ -204,15 +199,13 @@ def test_undo_of_an_early_answer_restores_the_repeat_message(dose: Reminder, mom
     assert waiting() == before
 
 
-def test_undo_reverts_an_answer_that_is_done_recorded(dose: Reminder, moment: Time) -> None:
+def test_undo_reverts_an_answer_that_is_done_recorded(dose, moment):
     dose.client.put(f"/pengingat/{dose.id}", {"is_done": True})
     assert dose.say("undo").json["state"] == "pending"
     assert (dose.is_done, left(dose)) == (False, 10)
 
 
-def test_undo_reopens_a_done_visit_and_restores_its_deliveries(
-    siti: Client, moment: Time, kontrol: dict[str, Any]
-) -> None:
+def test_undo_reopens_a_done_visit_and_restores_its_deliveries(siti, moment, kontrol):
     visit = Reminder(siti, siti.post("/pengingat/", kontrol).json["id"])
     before = waiting()
     moment.move(hours=2, minutes=1)

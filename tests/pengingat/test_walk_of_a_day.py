@@ -3,26 +3,21 @@
 The person forgets one dose, takes one answer back, and gives one answer offline.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
 from app.notifications.models import Delivery
 from app.pengingat import jobs
-from tests.helpers.client import Client
 from tests.pengingat.alerts import leave, told
 from tests.pengingat.answering import Reminder
-from tests.pengingat.ledgers import Time, settle
+from tests.pengingat.ledgers import settle
 
 
-def medicine(siti: Client, name: str, jam: str, satuan: str = "tablet") -> Reminder:
+def medicine(siti, name, jam, satuan="tablet"):
     dose = {"jam": jam, "jumlah": 1, "satuan": satuan}
-    details: dict[str, Any] = {"nama_obat": name, "frekuensi": 1, "aturan": "sesudah makan", "jadwal": [dose]}
+    details = {"nama_obat": name, "frekuensi": 1, "aturan": "sesudah makan", "jadwal": [dose]}
     details["persediaan"] = {"sisa": 30}
     return Reminder(siti, siti.post("/pengingat/obat", {"judul": name, "details": details}).json["id"])
 
 
-def at(moment: Time, hour: int, minute: int = 0) -> list[str]:
+def at(moment, hour, minute=0):
     """Set the clock to this time in Jakarta, send due reminders and run the jobs. Return the new alerts."""
     moment.now = moment.now.replace(hour=hour - 7, minute=minute)
     jobs.top_up()
@@ -33,16 +28,16 @@ def at(moment: Time, hour: int, minute: int = 0) -> list[str]:
     return told()[before:]
 
 
-def page(siti: Client) -> list[str]:
+def page(siti):
     rows = siti.get("/pengingat/hari-ini").json
     return [f"{row['local_time']} {row['judul']}: {row['state']}" + " *" * row["can_answer"] for row in rows]
 
 
-def left(reminder: Reminder) -> float:
+def left(reminder):
     return float(reminder.client.get(f"/pengingat/{reminder.id}").json["details"]["persediaan"]["sisa"])
 
 
-def test_a_day_of_three_medicines(siti: Client, moment: Time, caregiver_id: int) -> None:
+def test_a_day_of_three_medicines(siti, moment, caregiver_id):
     at(moment, 8)
     metformin = medicine(siti, "Metformin", "02:00")
     amlodipin = medicine(siti, "Amlodipin", "05:00")

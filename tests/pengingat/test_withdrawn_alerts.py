@@ -1,9 +1,5 @@
 """Alerts that are not sent because the permission, the caregiver link or the reminder was deleted."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 import sqlalchemy as sa
 
@@ -12,15 +8,12 @@ from app.core.database.session import db, unit_of_work
 from app.pengingat.ledger import answers
 from app.pengingat.ledger.schemas import QuickAnswer
 from app.pengingat.models import AnsweredVia, Occurrence
-from tests.helpers.client import Client
 from tests.helpers.factories import PASSWORD
 from tests.pengingat.alerts import make, tick, told
-from tests.pengingat.ledgers import Time, allow
+from tests.pengingat.ledgers import allow
 
 
-def test_no_alert_is_sent_if_the_scope_is_removed_before_the_dose_is_missed(
-    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int
-) -> None:
+def test_no_alert_is_sent_if_the_scope_is_removed_before_the_dose_is_missed(siti, siti_id, moment, obat, caregiver_id):
     make(siti, obat)
     tick(moment, "12:30")
     allow(siti_id, caregiver_id)
@@ -29,9 +22,7 @@ def test_no_alert_is_sent_if_the_scope_is_removed_before_the_dose_is_missed(
 
 
 @pytest.mark.parametrize("cut", ["scope", "link"])
-def test_removing_the_scope_or_the_link_cancels_waiting_alerts(
-    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int, cut: str
-) -> None:
+def test_removing_the_scope_or_the_link_cancels_waiting_alerts(siti, siti_id, moment, obat, caregiver_id, cut):
     make(siti, obat, "02:00", "02:30")
     tick(moment, "03:00")
     tick(moment, "03:30")
@@ -44,7 +35,7 @@ def test_removing_the_scope_or_the_link_cancels_waiting_alerts(
     assert len(told()) == 1
 
 
-def stop(siti: Client, how: str) -> None:
+def stop(siti, how):
     if how == "takes back":
         assert siti.put("/profile/persetujuan", {"health_data": False}).status_code == 200
     else:
@@ -52,9 +43,7 @@ def stop(siti: Client, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["takes back", "leaves"])
-def test_no_alert_is_sent_after_withdrawn_consent_or_a_deleted_account(
-    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int, how: str
-) -> None:
+def test_no_alert_is_sent_after_withdrawn_consent_or_a_deleted_account(siti, moment, obat, caregiver_id, how):
     make(siti, obat, "02:00", "02:30", "03:00")
     tick(moment, "03:00")
     tick(moment, "03:30")
@@ -65,8 +54,8 @@ def test_no_alert_is_sent_after_withdrawn_consent_or_a_deleted_account(
 
 
 def test_the_caregiver_is_not_alerted_about_a_late_answer_of_a_person_who_leaves(
-    siti: Client, siti_id: int, moment: Time, obat: dict[str, Any], caregiver_id: int
-) -> None:
+    siti, siti_id, moment, obat, caregiver_id
+):
     make(siti, obat, "02:00")
     tick(moment, "03:00")
     stop(siti, "leaves")
@@ -77,9 +66,7 @@ def test_the_caregiver_is_not_alerted_about_a_late_answer_of_a_person_who_leaves
     assert len(told()) == 1
 
 
-def test_the_caregiver_is_not_alerted_about_a_deleted_reminder(
-    siti: Client, moment: Time, obat: dict[str, Any], caregiver_id: int
-) -> None:
+def test_the_caregiver_is_not_alerted_about_a_deleted_reminder(siti, moment, obat, caregiver_id):
     make(siti, obat, "02:00")
     path = make(siti, obat, "02:30")
     tick(moment, "03:00")

@@ -1,9 +1,5 @@
 """Answers and messages after a person has withdrawn the consent to health data."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 import sqlalchemy as sa
 
@@ -11,21 +7,21 @@ from app.core.database.session import db, unit_of_work
 from app.identity import consents
 from app.identity.consents import ConsentSource, Purpose
 from app.notifications.models import Delivery
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.notifications.deliveries import words_of
 from tests.pengingat.answering import Reminder
-from tests.pengingat.ledgers import Time, ledger, waiting
+from tests.pengingat.ledgers import ledger, waiting
 from tests.pengingat.links import tap
 
 
-def withdraw(user_id: int) -> None:
+def withdraw(user_id):
     """Record the withdrawal, but cancel nothing, as if the messages were planned at the same moment."""
     with unit_of_work():
         consents.record(user_id, {Purpose.HEALTH_DATA: False}, ConsentSource.APP)
 
 
 @pytest.fixture
-def answered(metformin: Reminder, siti: Client, moment: Time) -> Reminder:
+def answered(metformin, siti, moment):
     """Return a medicine that was answered before the person withdrew the consent."""
     moment.move(hours=11, minutes=5)
     metformin.say("done")
@@ -34,15 +30,13 @@ def answered(metformin: Reminder, siti: Client, moment: Time) -> Reminder:
 
 
 @pytest.mark.parametrize("status", ["undo", "skipped", "done"])
-def test_no_answer_is_changed_after_a_withdrawn_consent(answered: Reminder, status: str) -> None:
+def test_no_answer_is_changed_after_a_withdrawn_consent(answered, status):
     assert_error(answered.say(status), 409, "consent_withdrawn")
     assert ledger()[0] == "02 12:00 1 done"
     assert waiting() == []
 
 
-def test_an_undo_of_a_visit_plans_nothing_after_a_withdrawn_consent(
-    siti: Client, moment: Time, kontrol: dict[str, Any]
-) -> None:
+def test_an_undo_of_a_visit_plans_nothing_after_a_withdrawn_consent(siti, moment, kontrol):
     visit = Reminder(siti, siti.post("/pengingat", kontrol).json["id"])
     moment.move(hours=2, minutes=5)
     siti.put(f"/pengingat/{visit.id}", {"is_done": True})
@@ -51,7 +45,7 @@ def test_an_undo_of_a_visit_plans_nothing_after_a_withdrawn_consent(
     assert waiting() == []
 
 
-def test_a_link_changes_no_answer_after_a_withdrawn_consent(client: Client, token: str, siti: Client) -> None:
+def test_a_link_changes_no_answer_after_a_withdrawn_consent(client, token, siti):
     tap(client, token, "done")
     siti.put("/profile/persetujuan", {"health_data": False})
     assert_error(client.post(f"/konfirmasi/{token}", {"status": "skipped"}), 409, "consent_withdrawn")
@@ -61,9 +55,7 @@ def test_a_link_changes_no_answer_after_a_withdrawn_consent(client: Client, toke
     assert ledger()[0] == "02 12:00 1 done"
 
 
-def test_no_reminder_snooze_or_repeat_is_sent_after_a_withdrawn_consent(
-    siti: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_no_reminder_snooze_or_repeat_is_sent_after_a_withdrawn_consent(siti, moment, obat):
     details = {**obat["details"], "ingatkan_ulang_menit": 15}
     reminder = Reminder(siti, siti.post("/pengingat/obat", {**obat, "details": details}).json["id"])
     moment.move(hours=11, minutes=5)
@@ -74,7 +66,7 @@ def test_no_reminder_snooze_or_repeat_is_sent_after_a_withdrawn_consent(
     assert [words_of(row) for row in rows] == [{}] * len(rows)
 
 
-def test_a_withdrawal_touches_no_due_time(metformin: Reminder, siti: Client, moment: Time) -> None:
+def test_a_withdrawal_touches_no_due_time(metformin, siti, moment):
     moment.move(hours=11, minutes=5)
     siti.put("/profile/persetujuan", {"health_data": False})
     assert ledger()[:2] == ["02 12:00 1 pending", "03 00:00 0 void"]

@@ -1,22 +1,15 @@
 """Rate limit for changes of reminders: 60 requests a minute and 200 a day for each person. Answers count apart."""
 
-from __future__ import annotations
-
 import re
-from typing import Any
 
 import pytest
-from flask import Flask
 
-from tests.helpers.client import Client, assert_error
-from tests.pengingat.ledgers import Time
+from tests.helpers.client import assert_error
 
 pytestmark = pytest.mark.usefixtures("limited")
 
 
-def test_creating_and_deleting_reminders_share_one_rate_limit(
-    siti: Client, budi: Client, moment: Time, obat: dict[str, Any]
-) -> None:
+def test_creating_and_deleting_reminders_share_one_rate_limit(siti, budi, moment, obat):
     for _ in range(30):
         id_ = siti.post("/pengingat/obat", obat).json["id"]
         assert siti.delete(f"/pengingat/{id_}").status_code == 200
@@ -26,13 +19,13 @@ def test_creating_and_deleting_reminders_share_one_rate_limit(
     assert budi.post("/pengingat/obat", obat).status_code == 201
 
 
-def test_refused_writes_count_toward_the_rate_limit(siti: Client, moment: Time) -> None:
+def test_refused_writes_count_toward_the_rate_limit(siti, moment):
     for n in range(60):
         assert siti.put(f"/pengingat/{n + 1}", {"judul": "x"}).status_code == 404
     assert_error(siti.delete("/pengingat/1"), 429)
 
 
-def test_changes_have_a_limit_by_minute_and_day_and_answers_one_by_minute(real_app: Flask) -> None:
+def test_changes_have_a_limit_by_minute_and_day_and_answers_one_by_minute(real_app):
     rules = [rule for rule in real_app.url_map.iter_rules() if re.match(r"/api/pengingat(/|$)", rule.rule)]
     writes = [rule for rule in rules if rule.methods and rule.methods & {"POST", "PUT", "PATCH", "DELETE"}]
     assert len(writes) == 6

@@ -1,7 +1,5 @@
 """Helpers that request and read an export."""
 
-from __future__ import annotations
-
 import csv
 import io
 from zipfile import ZipFile
@@ -10,31 +8,30 @@ import orjson
 
 from app.core.media import storage
 from app.core.media.storage import Area
-from tests.helpers.client import Client
 from tests.helpers.factories import PASSWORD
 
 
-def ask(client: Client) -> int:
+def ask(client):
     response = client.post("/profile/ekspor", {"password": PASSWORD})
     assert response.status_code == 202, response.json
     return int(response.json["id"])
 
 
-def opened(client: Client, export_id: int) -> ZipFile:
+def opened(client, export_id):
     response = client.get(f"/profile/ekspor/{export_id}")
     assert response.status_code == 200, response.json
     assert response.mimetype == "application/zip"
     return ZipFile(io.BytesIO(response.data))
 
 
-def rows(file: ZipFile, table: str) -> list[dict[str, object]]:
+def rows(file, table):
     """Return the rows of a table in the export. Fail if the JSON and CSV files of the table differ."""
-    objects: list[dict[str, object]] = orjson.loads(file.read(f"data/{table}.json"))
+    objects = orjson.loads(file.read(f"data/{table}.json"))
     sheet = list(csv.DictReader(io.StringIO(file.read(f"data/{table}.csv").decode("utf-8-sig"))))
     assert len(sheet) == len(objects)
     assert all(list(line) == list(object_) for line, object_ in zip(sheet, objects, strict=True))
     return objects
 
 
-def stored() -> set[str]:
+def stored():
     return {name for name, _ in storage.area(Area.EXPORTS).names()}

@@ -1,7 +1,5 @@
 """A person with unique texts in all their data, and helpers that erase this person."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 
 from app.core.database.session import db
@@ -31,16 +29,16 @@ OBAT = {
 }
 
 
-def leave(client: Client, forum: str = "anonymise") -> dict[str, str]:
+def leave(client, forum="anonymise"):
     response = client.delete("/profile", {"password": PASSWORD, "forum": forum})
     assert response.status_code == 202, response.json
     return dict(response.json)
 
 
-def let_the_grace_pass(user_id: int) -> None:
+def let_the_grace_pass(user_id):
     db.session.execute(sa.update(User).where(User.id == user_id).values(erasure_due_at=sa.func.now()))
     db.session.commit()
 
 
-def log_in(client: Client) -> object:
+def log_in(client):
     return Client(client.app).post("/login", {"username": PERSON["username"], "password": PASSWORD})

@@ -1,7 +1,5 @@
 """Export and deletion of a dependent's data by the caregiver who manages the account."""
 
-from __future__ import annotations
-
 import pytest
 import sqlalchemy as sa
 
@@ -12,26 +10,26 @@ from app.identity.models import User
 from app.notifications.models import Delivery
 from app.personal_data import jobs
 from tests.caregivers.dependents import PATH, delete, keep
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD
 from tests.personal_data.exports import ask, opened, rows
 from tests.personal_data.leaving import OBAT, let_the_grace_pass
 
 
 @pytest.fixture
-def ibu(budi: Client) -> int:
+def ibu(budi):
     """Create Budi's mother, a dependent with a medicine reminder. Return her id."""
     ibu = keep(budi)
     assert budi.post(f"/pengingat/obat?patient_id={ibu}", OBAT).status_code == 201
     return ibu
 
 
-def exists(user_id: int) -> bool:
+def exists(user_id):
     db.session.expire_all()
     return db.session.get(User, user_id) is not None
 
 
-def test_a_deleted_dependent_is_gone_at_once_and_her_rows_within_minutes(budi: Client, ibu: int) -> None:
+def test_a_deleted_dependent_is_gone_at_once_and_her_rows_within_minutes(budi, ibu):
     before = len(list(storage.area(Area.TOMBSTONES).names()))
     delete(budi, ibu)
     for path in (PATH, "/caregiver/patients"):
@@ -48,13 +46,13 @@ def test_a_deleted_dependent_is_gone_at_once_and_her_rows_within_minutes(budi: C
     assert len(list(storage.area(Area.TOMBSTONES).names())) == before + 1
 
 
-def test_the_deletion_needs_the_caregivers_password(budi: Client, ibu: int) -> None:
+def test_the_deletion_needs_the_caregivers_password(budi, ibu):
     assert_error(budi.delete(f"{PATH}/{ibu}", {"password": "salah-sekali"}), 400, "wrong_current_password")
     assert_error(budi.delete(f"{PATH}/{ibu}"), 400, "validation_error", "password")
     assert [row["id"] for row in budi.get(PATH).json] == [ibu]
 
 
-def test_a_caregiver_is_erased_after_the_deleted_dependents(budi: Client, ibu: int) -> None:
+def test_a_caregiver_is_erased_after_the_deleted_dependents(budi, ibu):
     delete(budi, ibu)
     assert budi.delete("/profile", {"password": PASSWORD, "forum": "anonymise"}).status_code == 202
     let_the_grace_pass(budi.id)
@@ -65,7 +63,7 @@ def test_a_caregiver_is_erased_after_the_deleted_dependents(budi: Client, ibu: i
         assert not exists(user_id)
 
 
-def test_the_caregivers_own_copy_contains_the_rows_of_the_dependents(client: Client, budi: Client, ibu: int) -> None:
+def test_the_caregivers_own_copy_contains_the_rows_of_the_dependents(client, budi, ibu):
     deleted = keep(budi, "Pak Amir")
     delete(budi, deleted)
     export = ask(budi)

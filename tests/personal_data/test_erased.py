@@ -1,7 +1,5 @@
 """Tests of the erasure after seven days. No data of the person remains, even if the erasure is killed at any point."""
 
-from __future__ import annotations
-
 import io
 import re
 from datetime import UTC, datetime, timedelta
@@ -9,7 +7,6 @@ from unittest import mock
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.personal import Custom, personal_tables
 from app.core.database.session import Base, db, unit_of_work
@@ -25,20 +22,20 @@ from app.notifications.delivery import claims, settlements
 from app.notifications.models import Broadcast, Channel, Delivery, DeliveryState, deliveries
 from app.personal_data import erasers, jobs
 from tests.core.media.samples import plain
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_admin, make_user
 from tests.personal_data.leaving import MARKS, OBAT, PERSON, leave, let_the_grace_pass
 from tests.personal_data.traces import MARK, fill, found
 
 
-def erased(mine: Client, user_id: int, forum: str) -> None:
+def erased(mine, user_id, forum):
     leave(mine, forum)
     let_the_grace_pass(user_id)
     jobs.erase_due()
     jobs.erase(user_id)
 
 
-def test_erasure_deletes_all_picture_files(mine: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_erasure_deletes_all_picture_files(mine, monkeypatch):
     monkeypatch.setattr(erasers, "FILES", 1)
     before = set(pictures.store().names())
     with unit_of_work():
@@ -50,7 +47,7 @@ def test_erasure_deletes_all_picture_files(mine: Client, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("forum", ["anonymise", "delete"])
-def test_erasure_leaves_no_data_of_the_person_in_any_store(mine: Client, forum: str) -> None:
+def test_erasure_leaves_no_data_of_the_person_in_any_store(mine, forum):
     budi = make_user()
     fill(mine.user, budi)
     with unit_of_work():
@@ -90,7 +87,7 @@ def test_erasure_leaves_no_data_of_the_person_in_any_store(mine: Client, forum: 
     assert referring == []
 
 
-def test_anonymised_posts_stay_with_a_deleted_account_as_author(mine: Client, client: Client) -> None:
+def test_anonymised_posts_stay_with_a_deleted_account_as_author(mine, client):
     thread_id = mine.post("/forum/threads", {"category_id": 1, "title": "Halo", "content": "Isi"}).json["id"]
     mine.post(f"/forum/threads/{thread_id}/reply", {"content": "Balasan", "use_pseudonym": True})
     budi = client.as_(make_user())
@@ -106,7 +103,7 @@ def test_anonymised_posts_stay_with_a_deleted_account_as_author(mine: Client, cl
     assert client.get(f"/forum/threads/{other_id}").json["likes_count"] == 0
 
 
-def test_posts_are_deleted_where_the_person_wants_it(mine: Client, client: Client) -> None:
+def test_posts_are_deleted_where_the_person_wants_it(mine, client):
     thread_id = mine.post("/forum/threads", {"category_id": 1, "title": "Halo", "content": "Isi"}).json["id"]
     budi = client.as_(make_user())
     other_id = budi.post("/forum/threads", {"category_id": 1, "title": "Lain", "content": "Isi"}).json["id"]
@@ -121,7 +118,7 @@ def test_posts_are_deleted_where_the_person_wants_it(mine: Client, client: Clien
     assert other["replies"][0]["replies"][0]["content"] == "Di bawahnya"
 
 
-def test_a_batch_has_the_same_size_with_any_query_plan(mine: Client) -> None:
+def test_a_batch_has_the_same_size_with_any_query_plan(mine):
     values = {"queue": "urgent", "channel": Channel.PUSH, "kind": "x", "user_id": mine.id, "payload": {}}
     times = dict.fromkeys(("due_at", "expires_at", "next_try_at"), datetime.now(UTC))
     rows = [{**values, **times, "dedupe_key": str(n)} for n in range(1200)]
@@ -133,7 +130,7 @@ def test_a_batch_has_the_same_size_with_any_query_plan(mine: Client) -> None:
 
 
 @pytest.mark.parametrize("nik", ["1", "-", ".", "a", '"'])
-def test_an_erasure_leaves_audit_entries_about_others_unchanged(mine: Client, client: Client, nik: str) -> None:
+def test_an_erasure_leaves_audit_entries_about_others_unchanged(mine, client, nik):
     db.session.execute(sa.update(User).where(User.id == mine.id).values(nik=nik))
     budi, rina = make_user(username="budi"), client.as_(make_admin(username="rina"))
     assert rina.get(f"/admins/users/{budi.id}").status_code == 200
@@ -146,7 +143,7 @@ def test_an_erasure_leaves_audit_entries_about_others_unchanged(mine: Client, cl
     assert db.session.execute(stored.order_by(AuditEntry.id)).all() == before
 
 
-def test_the_audit_log_keeps_entries_about_and_by_an_erased_person(mine: Client, client: Client) -> None:
+def test_the_audit_log_keeps_entries_about_and_by_an_erased_person(mine, client):
     admin_id = make_admin(username="rina").id
     client.as_(db.session.get_one(User, admin_id)).get(f"/admins/users/{mine.id}")
     db.session.add(
@@ -166,7 +163,7 @@ def test_the_audit_log_keeps_entries_about_and_by_an_erased_person(mine: Client,
     "change",
     ["action = 'x'", "subject = 'x'", "actor_id = 1", "ip = 'x'", "created_at = 'epoch'", "details = '{\"other\": 1}'"],
 )
-def test_an_erasure_can_only_empty_ip_in_the_audit_log(mine: Client, change: str) -> None:
+def test_an_erasure_can_only_empty_ip_in_the_audit_log(mine, change):
     entry = AuditEntry(actor_id=mine.id, action=audit.AuditAction.USER_CHANGED, subject="user:1", ip="192.0.2.1")
     db.session.add(entry)
     leave(mine)
@@ -183,7 +180,7 @@ def test_an_erasure_can_only_empty_ip_in_the_audit_log(mine: Client, change: str
         db.session.execute(sa.text(own.format("ip = NULL")))
 
 
-def test_each_table_with_custom_erasure_has_an_eraser(app: Flask) -> None:
+def test_each_table_with_custom_erasure_has_an_eraser(app):
     custom = {table.name for table, declared in personal_tables(Base.metadata) if isinstance(declared.erase, Custom)}
     assert custom - {"users"} == set(erasers.ERASERS)
 
@@ -194,7 +191,7 @@ class Killed(Exception):
 
 @pytest.mark.processes
 @pytest.mark.parametrize("forum", ["anonymise", "delete"])
-def test_an_erasure_killed_at_any_transaction_can_be_continued(mine: Client, forum: str) -> None:
+def test_an_erasure_killed_at_any_transaction_can_be_continued(mine, forum):
     budi = make_user()
     fill(mine.user, budi)
     leave(mine, forum)
@@ -203,7 +200,7 @@ def test_an_erasure_killed_at_any_transaction_can_be_continued(mine: Client, for
     for deadly in range(1, 200):
         left = deadly
 
-        def dying_unit() -> object:
+        def dying_unit():
             nonlocal left
             left -= 1
             if left == 0:
@@ -223,7 +220,7 @@ def test_an_erasure_killed_at_any_transaction_can_be_continued(mine: Client, for
     assert found(mine.app, PERSON["username"], "3273014502907788") == {}
 
 
-def test_a_long_erasure_enqueues_its_own_continuation(mine: Client) -> None:
+def test_a_long_erasure_enqueues_its_own_continuation(mine):
     row = {"user_id": mine.id, "category_id": 1, "title": "T", "content": "I"}
     db.session.execute(sa.insert(Post), [row] * 3)
     leave(mine, "delete")
@@ -236,7 +233,7 @@ def test_a_long_erasure_enqueues_its_own_continuation(mine: Client) -> None:
     assert db.session.get(User, mine.id) is None
 
 
-def test_a_deleted_administrator_leaves_only_the_posts(client: Client) -> None:
+def test_a_deleted_administrator_leaves_only_the_posts(client):
     rina = make_admin(**PERSON)
     rina_id, budi, boss = rina.id, make_user(), client.as_(make_admin(username="bos"))
     fill(rina, budi)
@@ -252,7 +249,7 @@ def test_a_deleted_administrator_leaves_only_the_posts(client: Client) -> None:
     assert left == {}, str(left)
 
 
-def test_a_claimed_delivery_is_not_sent_after_the_erasure(mine: Client) -> None:
+def test_a_claimed_delivery_is_not_sent_after_the_erasure(mine):
     mine.post("/pengingat/obat", OBAT)
     db.session.execute(sa.update(Delivery).values(next_try_at=sa.func.now(), due_at=sa.func.now()))
     claimed = claims.claim("urgent", Channel.MESSAGING)
@@ -264,7 +261,7 @@ def test_a_claimed_delivery_is_not_sent_after_the_erasure(mine: Client) -> None:
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 0
 
 
-def test_a_tombstone_is_stored_with_the_chosen_treatment_of_posts(mine: Client) -> None:
+def test_a_tombstone_is_stored_with_the_chosen_treatment_of_posts(mine):
     erased(mine, mine.id, "delete")
     names = [name for name, _ in storage.area(Area.TOMBSTONES).names()]
     assert any(storage.area(Area.TOMBSTONES).get(name) == b"delete" for name in names)

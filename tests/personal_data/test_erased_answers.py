@@ -1,13 +1,11 @@
 """Erasure of a person's data in stored idempotent responses to administrators."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.core.web.idempotency import IdempotencyKey
 from app.identity.models import User
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_admin
 from tests.personal_data.leaving import MARKS, PERSON
 
@@ -15,12 +13,12 @@ KEY = {"Idempotency-Key": "kunci-sekali"}
 COLLEAGUE = {name: PERSON[name] for name in ("username", "nama_ktp", "nomor_hp", "email")}
 
 
-def kept() -> set[str]:
+def kept():
     answers = [bytes(body).decode().lower() for body in db.session.scalars(sa.select(IdempotencyKey.body)) if body]
     return {mark for mark in MARKS for answer in answers if mark.lower() in answer}
 
 
-def test_an_erased_person_is_removed_from_stored_idempotent_responses(client: Client) -> None:
+def test_an_erased_person_is_removed_from_stored_idempotent_responses(client):
     boss = client.as_(make_admin(username="bos"))
     wanted = {**COLLEAGUE, "password": "kucing-hitam-7"}
     made = boss.post("/admins", wanted, headers=KEY)
@@ -33,7 +31,7 @@ def test_an_erased_person_is_removed_from_stored_idempotent_responses(client: Cl
     assert db.session.scalar(sa.select(sa.func.count()).where(User.username == PERSON["username"])) == 0
 
 
-def test_stored_responses_about_other_people_are_still_returned(client: Client) -> None:
+def test_stored_responses_about_other_people_are_still_returned(client):
     boss = client.as_(make_admin(username="bos"))
     made = boss.post("/admins", {**COLLEAGUE, "password": "kucing-hitam-7"})
     other = {"email": "ani@contoh.id", "nama_ktp": "Ani", "password": "kucing-hitam-7"}
@@ -43,7 +41,7 @@ def test_stored_responses_about_other_people_are_still_returned(client: Client) 
     assert (again.status_code, again.json) == (201, first.json)
 
 
-def test_a_stored_nik_of_one_character_clears_no_response_about_others(client: Client) -> None:
+def test_a_stored_nik_of_one_character_clears_no_response_about_others(client):
     boss = client.as_(make_admin(username="bos"))
     made = boss.post("/admins", {**COLLEAGUE, "password": "kucing-hitam-7"})
     db.session.execute(sa.update(User).where(User.id == made.json["id"]).values(nik="a"))

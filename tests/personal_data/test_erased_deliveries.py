@@ -1,7 +1,5 @@
 """Stored deliveries contain no names or texts. Deliveries to others do not name an erased person."""
 
-from __future__ import annotations
-
 import pytest
 import sqlalchemy as sa
 
@@ -10,7 +8,6 @@ from app.identity.models import RoleName, User
 from app.notifications.models import Delivery, DeliveryState
 from app.personal_data import jobs
 from tests.forum.posts import write_reply, write_thread
-from tests.helpers.client import Client
 from tests.helpers.factories import PASSWORD, make_user
 from tests.notifications.deliveries import words_of
 from tests.personal_data.leaving import OBAT, leave, let_the_grace_pass
@@ -19,7 +16,7 @@ from tests.personal_data.leaving import OBAT, leave, let_the_grace_pass
 LONG_NAME = "Jejakqx Wulandari Kusumaningrum Prawirodirdjo"
 
 
-def erased(theirs: Client, user_id: int, forum: str = "anonymise") -> None:
+def erased(theirs, user_id, forum="anonymise"):
     leave(theirs, forum)
     let_the_grace_pass(user_id)
     jobs.erase(user_id)
@@ -27,21 +24,21 @@ def erased(theirs: Client, user_id: int, forum: str = "anonymise") -> None:
     assert db.session.get(User, user_id) is None
 
 
-def rows() -> dict[str, str]:
+def rows():
     """Return the whole row of each delivery as text, by dedupe key."""
     db.session.commit()
     everything = sa.select(Delivery.dedupe_key, sa.func.to_jsonb(sa.literal_column("deliveries")).cast(sa.Text))
     return {key: row for key, row in db.session.execute(everything)}  # noqa: C416
 
 
-def said() -> dict[str, str]:
+def said():
     """Return the current text of each pending delivery, by dedupe key."""
     waiting = sa.select(Delivery).where(Delivery.state == DeliveryState.PENDING)
     return {row.dedupe_key: str(words_of(row)) for row in db.session.scalars(waiting).all()}
 
 
 @pytest.mark.parametrize("forum", ["anonymise", "delete"])
-def test_deliveries_not_about_the_erased_person_do_not_change(client: Client, forum: str) -> None:
+def test_deliveries_not_about_the_erased_person_do_not_change(client, forum):
     """The person has names that also occur in other texts: one letter, and the name of another user."""
     leaver = make_user(username="akun", nama_ktp="Siti", nama_samaran="e")
     leaver_id, theirs = leaver.id, client.as_(leaver)
@@ -63,7 +60,7 @@ def test_deliveries_not_about_the_erased_person_do_not_change(client: Client, fo
 
 
 @pytest.mark.parametrize("forum", ["anonymise", "delete"])
-def test_pending_messages_to_others_no_longer_name_the_erased_person(client: Client, forum: str) -> None:
+def test_pending_messages_to_others_no_longer_name_the_erased_person(client, forum):
     leaver = make_user(RoleName.PASIEN, RoleName.PENDAMPING, nama_ktp=LONG_NAME, nama_samaran="e")
     rina = make_user(nama_ktp="Rina")
     leaver_id = leaver.id

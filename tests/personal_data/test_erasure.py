@@ -1,7 +1,5 @@
 """Tests of the request for an erasure. A login within seven days cancels the request."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 
 from app.core.database.session import db
@@ -11,12 +9,12 @@ from app.pengingat import jobs as pengingat_jobs
 from app.pengingat.models import Occurrence
 from app.pengingat.models import OccurrenceState as DoseState
 from tests.accounts.resets import ask as ask_for_reset
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
 from tests.personal_data.leaving import OBAT, PERSON, leave, let_the_grace_pass, log_in
 
 
-def test_a_login_cancels_the_erasure_and_says_so_once(mine: Client) -> None:
+def test_a_login_cancels_the_erasure_and_says_so_once(mine):
     leave(mine)
     response = log_in(mine)
     assert response.status_code == 200
@@ -27,26 +25,26 @@ def test_a_login_cancels_the_erasure_and_says_so_once(mine: Client) -> None:
     assert db.session.execute(let_nobody).one() == (None, None)
 
 
-def test_a_superadmin_login_cancels_the_erasure_and_says_so_once(client: Client) -> None:
+def test_a_superadmin_login_cancels_the_erasure_and_says_so_once(client):
     make_superadmin()
     leave(client.as_(make_superadmin(username="bos")))
     texts = [client.post("/superadmin/login", {"username": "bos", "password": PASSWORD}).json["message"] for _ in "12"]
     assert texts == ["Penghapusan akun Anda dibatalkan. Akun Anda tetap ada.", "Berhasil masuk sebagai superadmin."]
 
 
-def test_a_login_after_the_grace_period_is_refused(mine: Client) -> None:
+def test_a_login_after_the_grace_period_is_refused(mine):
     leave(mine)
     let_the_grace_pass(mine.id)
     assert_error(log_in(mine), 401, "wrong_credentials")
 
 
-def test_a_login_with_a_wrong_password_does_not_cancel_the_erasure(mine: Client) -> None:
+def test_a_login_with_a_wrong_password_does_not_cancel_the_erasure(mine):
     leave(mine)
     assert_error(mine.post("/login", {"username": PERSON["username"], "password": "salah-sekali"}), 401)
     assert db.session.get_one(User, mine.id).erasure_due_at is not None
 
 
-def test_during_the_grace_period_only_administrators_list_the_person(mine: Client, client: Client) -> None:
+def test_during_the_grace_period_only_administrators_list_the_person(mine, client):
     budi = client.as_(make_user(RoleName.PENDAMPING))
     assert budi.post("/caregiver/patients", {"patient_id": mine.id}).status_code == 201
     leave(mine)
@@ -59,13 +57,13 @@ def test_during_the_grace_period_only_administrators_list_the_person(mine: Clien
     assert [row["id"] for row in budi.get("/caregiver/patients").json] == [mine.id]
 
 
-def test_reminders_stop_in_the_grace_period_and_resume_after_a_login(mine: Client) -> None:
+def test_reminders_stop_in_the_grace_period_and_resume_after_a_login(mine):
     assert mine.post("/pengingat/obat", OBAT).status_code == 201
 
-    def states() -> set[str]:
+    def states():
         return set(db.session.scalars(sa.select(Delivery.state).where(Delivery.user_id == mine.id)))
 
-    def doses() -> set[str]:
+    def doses():
         return set(db.session.scalars(sa.select(Occurrence.state).where(Occurrence.user_id == mine.id)))
 
     assert states() == {DeliveryState.PENDING}
@@ -80,7 +78,7 @@ def test_reminders_stop_in_the_grace_period_and_resume_after_a_login(mine: Clien
     assert doses() == {DoseState.PENDING}
 
 
-def test_a_caregivers_retry_after_the_erasure_request_is_404(client: Client) -> None:
+def test_a_caregivers_retry_after_the_erasure_request_is_404(client):
     rina = make_user(RoleName.PASIEN, **PERSON)
     theirs = client.as_(rina)
     budi = client.as_(make_user(RoleName.PENDAMPING))
@@ -92,6 +90,6 @@ def test_a_caregivers_retry_after_the_erasure_request_is_404(client: Client) -> 
     assert_error(budi.post(path, OBAT, headers=key), 404, "not_found")
 
 
-def test_a_password_reset_works_in_the_grace_period(client: Client, mine: Client) -> None:
+def test_a_password_reset_works_in_the_grace_period(client, mine):
     leave(mine)
     assert ask_for_reset(client, PERSON["nomor_hp"])

@@ -1,36 +1,30 @@
 """Tests of the job that creates an export: killed, lost and concurrent jobs."""
 
-from __future__ import annotations
-
 import stat
 import tracemalloc
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
-from pathlib import Path
-from typing import Any
 from unittest import mock
 from zipfile import ZipFile
 
 import orjson
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 from sqlalchemy import event
 
 from app.core.database.session import db
 from app.core.media import storage
 from app.core.media.storage import Area
 from app.core.settings import current, settings
-from app.identity.models import User
 from app.pengingat.models import Occurrence
 from app.pengingat.types.obat import Obat
 from app.personal_data import archive, jobs
 from app.personal_data.models import DataExport
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.personal_data.exports import ask, opened, rows, stored
 
 
-def test_an_export_file_is_readable_only_by_the_service_user(mine: Client) -> None:
+def test_an_export_file_is_readable_only_by_the_service_user(mine):
     """nginx runs as another user and can read the picture folder. The exports folder inside must be closed to nginx."""
     root = settings.media_root / Area.EXPORTS
     root.mkdir(parents=True, exist_ok=True)
@@ -44,7 +38,7 @@ def test_an_export_file_is_readable_only_by_the_service_user(mine: Client) -> No
     assert stat.S_IMODE((settings.media_root / "00" / f"{'0' * 32}.webp").stat().st_mode) & 0o044 == 0o044
 
 
-def test_an_export_is_deleted_from_the_store_after_a_day(mine: Client) -> None:
+def test_an_export_is_deleted_from_the_store_after_a_day(mine):
     export_id = ask(mine)
     jobs.make_export(export_id)
     file = db.session.get_one(DataExport, export_id).file
@@ -58,7 +52,7 @@ def test_an_export_is_deleted_from_the_store_after_a_day(mine: Client) -> None:
     assert db.session.get(DataExport, export_id) is None
 
 
-def test_an_orphaned_export_file_is_deleted(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_orphaned_export_file_is_deleted(app, monkeypatch):
     storage.area(Area.EXPORTS).put("0" * 32 + ".zip", BytesIO(b"x"), jobs.CONTENT_TYPE)
     jobs.delete_old_exports()
     assert "0" * 32 + ".zip" in stored(), "the row of a young file may not be committed yet"
@@ -67,7 +61,7 @@ def test_an_orphaned_export_file_is_deleted(app: Flask, monkeypatch: pytest.Monk
     assert "0" * 32 + ".zip" not in stored()
 
 
-def occurrences(user: User, count: int) -> None:
+def occurrences(user, count):
     moment = datetime(2026, 3, 2, tzinfo=UTC)
     common = {"user_id": user.id, "tipe": Obat.name, "judul": "Metformin " * 10, "slot": "0", "day": moment.date()}
     db.session.execute(
@@ -77,8 +71,8 @@ def occurrences(user: User, count: int) -> None:
 
 
 @pytest.mark.slow
-def test_memory_use_of_an_export_does_not_grow_with_the_rows(mine: Client, tmp_path: Path) -> None:
-    def peak() -> int:
+def test_memory_use_of_an_export_does_not_grow_with_the_rows(mine, tmp_path):
+    def peak():
         tracemalloc.start()
         archive.write(tmp_path / "export.zip", mine.user, db.session.connection())
         most = tracemalloc.get_traced_memory()[1]
@@ -87,7 +81,7 @@ def test_memory_use_of_an_export_does_not_grow_with_the_rows(mine: Client, tmp_p
             counts.append(len(orjson.loads(file.read("data/occurrences.json"))))
         return most
 
-    counts: list[int] = []
+    counts = []
     occurrences(mine.user, 2 * archive.ROWS_AT_ONCE)
     peak()  # ignore the first run, because it loads modules and fills caches
     few = peak()
@@ -102,14 +96,14 @@ class Killed(Exception):
 
 
 @pytest.mark.processes
-def test_an_export_killed_at_any_statement_is_restarted(app: Flask, mine: Client) -> None:
+def test_an_export_killed_at_any_statement_is_restarted(app, mine):
     export_id = ask(mine)
     connection = db.session.connection()
     kills = 0
     for deadly in range(1, 200):
         left = deadly
 
-        def kill(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        def kill(_connection, _cursor, statement, *_):
             nonlocal left
             left -= "SAVEPOINT" not in statement  # the test's own savepoints stand for transactions
             if left == 0:
@@ -132,7 +126,7 @@ def test_an_export_killed_at_any_statement_is_restarted(app: Flask, mine: Client
         assert len(rows(file, "users")) == 1
 
 
-def test_an_export_killed_after_storing_is_stored_under_the_same_name(mine: Client) -> None:
+def test_an_export_killed_after_storing_is_stored_under_the_same_name(mine):
     export_id = ask(mine)
     before = stored()
     with mock.patch.object(jobs, "_finish", side_effect=Killed), pytest.raises(Killed):
@@ -143,7 +137,7 @@ def test_an_export_killed_after_storing_is_stored_under_the_same_name(mine: Clie
     assert len(stored() - before) == 1
 
 
-def test_a_lost_export_job_is_enqueued_again_after_a_delay(app: Flask, mine: Client) -> None:
+def test_a_lost_export_job_is_enqueued_again_after_a_delay(app, mine):
     export_id = ask(mine)
     app.extensions["redis"].flushdb()
     with mock.patch.object(jobs, "enqueue_once_now") as enqueued:
@@ -159,13 +153,13 @@ def test_a_lost_export_job_is_enqueued_again_after_a_delay(app: Flask, mine: Cli
         assert not enqueued.called, "a failed export waits before its next retry"
 
 
-def test_an_export_of_an_erased_person_leaves_no_file(mine: Client) -> None:
+def test_an_export_of_an_erased_person_leaves_no_file(mine):
     export_id = ask(mine)
     before = stored()
 
     write = archive.write
 
-    def erase_meanwhile(*args: Any) -> None:
+    def erase_meanwhile(*args):
         write(*args)
         db.session.execute(sa.delete(DataExport))
 
@@ -176,7 +170,7 @@ def test_an_export_of_an_erased_person_leaves_no_file(mine: Client) -> None:
     assert stored() == before
 
 
-def test_a_locked_or_finished_export_is_not_created_again(app: Flask, mine: Client) -> None:
+def test_a_locked_or_finished_export_is_not_created_again(app, mine):
     export_id = ask(mine)
     with mock.patch.object(archive, "write") as write:
         with mock.patch.object(jobs, "_locked") as locked:

@@ -1,7 +1,5 @@
 """Tests of forum blocks in an export. The exported blocks must not reveal which person uses a pseudonym."""
 
-from __future__ import annotations
-
 import pytest
 import sqlalchemy as sa
 
@@ -9,26 +7,25 @@ from app.core.database.session import db
 from app.identity.models import User
 from app.personal_data import jobs
 from tests.forum.posts import moderate, write_thread
-from tests.helpers.client import Client
 from tests.helpers.factories import make_admin, make_user
 from tests.personal_data.exports import ask, opened, rows
 
 
-def exported(client: Client) -> list[dict[str, object]]:
+def exported(client):
     export_id = ask(client)
     jobs.make_export(export_id)
     with opened(client, export_id) as file:
         return rows(file, "blocks")
 
 
-def block(who: Client, author: Client, *, use_pseudonym: bool) -> int:
+def block(who, author, *, use_pseudonym):
     thread_id = int(write_thread(author, use_pseudonym=use_pseudonym)["id"])
     assert who.post(f"/forum/threads/{thread_id}/blokir").status_code == 200
     return thread_id
 
 
 @pytest.mark.parametrize("first", [("Ani", "Zebra"), ("Zul", "Apel")])
-def test_exported_blocks_do_not_link_names_to_pseudonyms(client: Client, mine: Client, first: tuple[str, str]) -> None:
+def test_exported_blocks_do_not_link_names_to_pseudonyms(client, mine, first):
     for nama_ktp, nama_samaran in sorted((("Ani", "Zebra"), ("Zul", "Apel")), key=lambda names: names != first):
         author = client.as_(make_user(nama_ktp=nama_ktp, nama_samaran=nama_samaran))
         block(mine, author, use_pseudonym=False)
@@ -40,13 +37,13 @@ def test_exported_blocks_do_not_link_names_to_pseudonyms(client: Client, mine: C
     assert {tuple(row) for row in blocks} == {("kind", "shown_as", "created_at")}
 
 
-def test_blocks_by_other_people_are_not_exported(client: Client, mine: Client) -> None:
+def test_blocks_by_other_people_are_not_exported(client, mine):
     block(client.as_(make_user()), mine, use_pseudonym=False)
     assert exported(mine) == []
 
 
 @pytest.mark.parametrize("how", ["deleted", "hidden"])
-def test_an_exported_block_has_the_pseudonym_at_the_time_of_blocking(client: Client, mine: Client, how: str) -> None:
+def test_an_exported_block_has_the_pseudonym_at_the_time_of_blocking(client, mine, how):
     author = make_user(nama_samaran="Melati")
     author_id, theirs = author.id, client.as_(author)
     thread_id = block(mine, theirs, use_pseudonym=True)

@@ -1,7 +1,5 @@
 """Exports of all data of a person: requested with the password, created by a job, kept for a day."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
@@ -9,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.personal import Custom, Nothing, personal_tables
 from app.core.database.session import Base, db, unit_of_work
@@ -20,18 +17,18 @@ from app.personal_data.models import DataExport
 from app.personal_data.table_labels import CONTENTS
 from tests.accounts.resets import ask as ask_for_reset
 from tests.core.media.samples import plain
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_user
 from tests.personal_data.exports import ask, opened, rows
 from tests.personal_data.traces import MARK, fill
 
 
-def test_each_exported_table_has_a_description(app: Flask) -> None:
+def test_each_exported_table_has_a_description(app):
     exported = {table.name for table, said in personal_tables(Base.metadata) if not isinstance(said.export, Nothing)}
     assert set(CONTENTS) == exported, "add a description of the table to `app.personal_data.table_labels`"
 
 
-def test_an_export_has_all_tables_of_the_person_and_no_data_of_others(mine: Client) -> None:
+def test_an_export_has_all_tables_of_the_person_and_no_data_of_others(mine):
     mine.user.phone_verified_at = datetime.now(UTC)
     budi = make_user(username="budi", nama_ktp="Budi Santoso")
     tables = fill(mine.user, budi)
@@ -62,7 +59,7 @@ def test_an_export_has_all_tables_of_the_person_and_no_data_of_others(mine: Clie
 
 
 @pytest.mark.parametrize("is_proven", [True, False])
-def test_an_export_has_deliveries_without_user_to_the_verified_number(mine: Client, is_proven: bool) -> None:
+def test_an_export_has_deliveries_without_user_to_the_verified_number(mine, is_proven):
     before, after = (f"{MARK} {when}" for when in ("before", "after"))
     moment = datetime.now(UTC)
     mine.user.phone_changed_at = moment - timedelta(days=1)
@@ -85,7 +82,7 @@ def test_an_export_has_deliveries_without_user_to_the_verified_number(mine: Clie
         assert [row["dedupe_key"] for row in rows(file, "deliveries")] == ([after] if is_proven else [])
 
 
-def test_codes_and_reset_links_are_not_exported(client: Client, mine: Client) -> None:
+def test_codes_and_reset_links_are_not_exported(client, mine):
     code = mine.post("/profile/phone/verification", {}).json["code"]
     link = ask_for_reset(client, str(mine.user.phone))
     export_id = ask(mine)
@@ -96,7 +93,7 @@ def test_codes_and_reset_links_are_not_exported(client: Client, mine: Client) ->
             assert not re.search(f"{code}|{link}", file.read(name).decode(errors="replace")), name
 
 
-def test_csv_cells_cannot_run_as_formulas(mine: Client) -> None:
+def test_csv_cells_cannot_run_as_formulas(mine):
     mine.user.nama_samaran = "=HYPERLINK(1)"
     mine.user.domicile = "a;=1+1"
     export_id = ask(mine)
@@ -108,7 +105,7 @@ def test_csv_cells_cannot_run_as_formulas(mine: Client) -> None:
     assert sheet["domicile"] == "a;'=1+1"
 
 
-def test_an_export_contains_the_persons_pictures(mine: Client) -> None:
+def test_an_export_contains_the_persons_pictures(mine):
     with unit_of_work():
         name = pictures.save(io.BytesIO(plain()))
         own_pictures.keep(mine.id, {"image": name})
@@ -118,7 +115,7 @@ def test_an_export_contains_the_persons_pictures(mine: Client) -> None:
         assert file.read(f"gambar/{name}") == pictures.store().get(name)
 
 
-def test_a_nik_that_cannot_be_decrypted_does_not_stop_the_export(mine: Client) -> None:
+def test_a_nik_that_cannot_be_decrypted_does_not_stop_the_export(mine):
     mine.user.nik = field_encryption.encrypt("3273014502900001", mine.id + 1)
     export_id = ask(mine)
     jobs.make_export(export_id)
@@ -127,7 +124,7 @@ def test_a_nik_that_cannot_be_decrypted_does_not_stop_the_export(mine: Client) -
 
 
 @pytest.mark.usefixtures("limited")
-def test_wrong_passwords_are_counted_across_all_routes_that_require_one(mine: Client) -> None:
+def test_wrong_passwords_are_counted_across_all_routes_that_require_one(mine):
     for _ in range(10):
         mine.post("/profile/ekspor", {"password": "salah-sekali"})
     assert_error(mine.post("/profile/ekspor", {"password": PASSWORD}), 429)

@@ -1,7 +1,5 @@
 """Tests of the seven days before an erasure. The person is in no list, and the person's posts stay."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.identity.models import RoleName
@@ -13,19 +11,19 @@ NAME = "Qwertyana Rahasia"
 
 
 @pytest.fixture
-def leaver(client: Client) -> Client:
+def leaver(client):
     return client.as_(make_user(username="qwertyana", nama_ktp=NAME, nama_samaran="Melati"))
 
 
-def leave(client: Client) -> None:
+def leave(client):
     assert client.delete("/profile", {"password": PASSWORD, "forum": "anonymise"}).status_code == 202
 
 
-def come_back(client: Client) -> None:
+def come_back(client):
     assert Client(client.app).post("/login", {"username": "qwertyana", "password": PASSWORD}).status_code == 200
 
 
-def test_posts_do_not_change_during_the_grace_period(client: Client, leaver: Client, budi: Client) -> None:
+def test_posts_do_not_change_during_the_grace_period(client, leaver, budi):
     thread_id = write_thread(leaver, title="Rawatanku")["id"]
     theirs = write_thread(budi)["id"]
     write_reply(leaver, theirs, use_pseudonym=True)
@@ -36,7 +34,7 @@ def test_posts_do_not_change_during_the_grace_period(client: Client, leaver: Cli
     assert [budi.get(path).json for path in paths] == before
 
 
-def test_a_patient_in_the_grace_period_cannot_be_found_or_linked(client: Client, leaver: Client, budi: Client) -> None:
+def test_a_patient_in_the_grace_period_cannot_be_found_or_linked(client, leaver, budi):
     code = leaver.post("/patient/invitations", {"scopes": ["manage"]}).json["code"]
     other = client.as_(make_user(RoleName.PENDAMPING, nama_ktp="Rina"))
     assert other.post("/caregiver/patients", {"patient_id": leaver.id}).status_code == 201
@@ -50,17 +48,14 @@ def test_a_patient_in_the_grace_period_cannot_be_found_or_linked(client: Client,
     answers = [budi.post("/caregiver/patients", {"patient_id": patient_id}) for patient_id in (leaver.id, nobody)]
     assert answers[0].status_code == answers[1].status_code == 404
     assert answers[0].json["message"] == answers[1].json["message"]
-    for path in (
-        f"/pengingat/riwayat?patient_id={leaver.id}",
-        f"/pengingat?patient_id={leaver.id}",
-    ):
+    for path in (f"/pengingat/riwayat?patient_id={leaver.id}", f"/pengingat?patient_id={leaver.id}"):
         assert_error(other.get(path), 404, "not_found")
     come_back(leaver)
     assert all(leaver.id in [row["id"] for row in who.get(path).json] for who, path in lists)
     assert_error(budi.post("/caregiver/invitations", {"code": code}), 404, "not_found")  # it ended with its session
 
 
-def test_a_caregiver_in_the_grace_period_is_in_no_list(client: Client) -> None:
+def test_a_caregiver_in_the_grace_period_is_in_no_list(client):
     mine = client.as_(make_user(RoleName.PENDAMPING, username="qwertyana", nama_ktp=NAME))
     ani = make_user(nama_ktp="Ani")
     patient = client.as_(ani)

@@ -1,7 +1,5 @@
 """Tests of the routes of erasure and export: responses, refusals and invalid input."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -23,7 +21,7 @@ from tests.personal_data.leaving import PERSON, leave
 class TestDeleteProfile:
     """DELETE /profile"""
 
-    def test_a_request_with_the_password_starts_a_seven_day_grace_period(self, mine: Client) -> None:
+    def test_a_request_with_the_password_starts_a_seven_day_grace_period(self, mine):
         told = leave(mine)
         due = datetime.fromisoformat(told["due_at"])
         assert timedelta(days=6, hours=23) < due - datetime.now(UTC) <= erasure.GRACE
@@ -42,17 +40,15 @@ class TestDeleteProfile:
             ({}, "validation_error", "password"),
         ],
     )
-    def test_a_request_with_a_bad_password_or_forum_choice_is_refused(
-        self, mine: Client, body: dict[str, str], code: str, field: str
-    ) -> None:
+    def test_a_request_with_a_bad_password_or_forum_choice_is_refused(self, mine, body, code, field):
         assert_error(mine.delete("/profile", body), 400, code, field)
         assert mine.get("/profile").status_code == 200
 
-    def test_without_a_token_is_401(self, client: Client) -> None:
+    def test_without_a_token_is_401(self, client):
         assert_error(client.delete("/profile", {"password": PASSWORD, "forum": "delete"}), 401)
 
     @pytest.mark.parametrize("make", [make_admin, make_superadmin])
-    def test_the_last_administrator_and_superadmin_cannot_request_erasure(self, client: Client, make: object) -> None:
+    def test_the_last_administrator_and_superadmin_cannot_request_erasure(self, client, make):
         last = client.as_(make())
         assert_error(last.delete("/profile", {"password": PASSWORD, "forum": "delete"}), 409, "last_admin")
         another = client.as_(make())
@@ -64,14 +60,14 @@ class TestDeleteProfile:
 class TestCreateExport:
     """POST /profile/ekspor"""
 
-    def test_the_callers_own_password_is_required(self, mine: Client) -> None:
+    def test_the_callers_own_password_is_required(self, mine):
         assert_error(mine.post("/profile/ekspor", {"password": "salah-sekali"}), 400, "wrong_current_password")
         assert_error(mine.post("/profile/ekspor", {}), 400, "validation_error", "password")
         assert_error(mine.post("/profile/ekspor", {"password": ["x"]}), 400, "validation_error", "password")
         assert_error(Client(mine.app).post("/profile/ekspor", {"password": PASSWORD}), 401)
         ask(mine)  # refused requests do not count towards the limit
 
-    def test_a_second_export_of_the_same_day_is_refused(self, mine: Client) -> None:
+    def test_a_second_export_of_the_same_day_is_refused(self, mine):
         export_id = ask(mine)
         response = mine.post("/profile/ekspor", {"password": PASSWORD})
         assert_error(response, 429, "too_many_requests")
@@ -82,7 +78,7 @@ class TestCreateExport:
         db.session.execute(yesterday)
         assert ask(mine) != export_id
 
-    def test_a_retry_with_the_idempotency_key_gets_the_same_response(self, mine: Client) -> None:
+    def test_a_retry_with_the_idempotency_key_gets_the_same_response(self, mine):
         """A client that lost the response repeats the request, because the download needs the id of the export."""
         asked = [
             mine.post("/profile/ekspor", {"password": PASSWORD}, headers={"Idempotency-Key": "salinan-hari-ini"})
@@ -98,7 +94,7 @@ class TestCreateExport:
 class TestGetExport:
     """GET /profile/ekspor/<export_id>"""
 
-    def test_an_export_created_by_the_job_can_be_downloaded(self, mine: Client) -> None:
+    def test_an_export_created_by_the_job_can_be_downloaded(self, mine):
         export_id = ask(mine)
         waiting = mine.get(f"/profile/ekspor/{export_id}")
         assert (waiting.status_code, waiting.json) == (202, {"id": export_id, "status": "pending"})
@@ -117,7 +113,7 @@ class TestGetExport:
         for line in readme.splitlines():
             assert_readable(line.rpartition(": ")[2])  # check only the description after the table's name
 
-    def test_another_person_cannot_download_the_export(self, client: Client, mine: Client) -> None:
+    def test_another_person_cannot_download_the_export(self, client, mine):
         export_id = ask(mine)
         jobs.make_export(export_id)
         stranger = client.as_(make_user())

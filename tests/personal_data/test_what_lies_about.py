@@ -1,14 +1,11 @@
 """Tests of where personal texts are stored after a day of reminders, alerts, replies and broadcasts."""
 
-from __future__ import annotations
-
 import logging
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.caregivers import service as caregivers
 from app.core.database.session import db, unit_of_work
@@ -19,7 +16,6 @@ from app.notifications.models import Broadcast, Delivery, DeliveryState, deliver
 from app.pengingat import jobs
 from app.pengingat.models import Occurrence, Pengingat
 from app.providers import messaging as provider
-from dev.simulators import Server
 from tests.forum.posts import category_id, write_reply, write_thread
 from tests.helpers.apps import config_for_tests
 from tests.helpers.client import Client
@@ -39,7 +35,7 @@ OWN = {
 
 
 @pytest.fixture
-def gateway(committed: Flask, sim: Server, real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Server:
+def gateway(committed, sim, real_app, monkeypatch):
     """Return a simulated provider. Change the settings, so that broadcasts may be sent at any hour."""
     config = replace(real_app.extensions["config"], broadcast_hours=(0, 24))
     monkeypatch.setitem(real_app.extensions, "config", config)
@@ -47,7 +43,7 @@ def gateway(committed: Flask, sim: Server, real_app: Flask, monkeypatch: pytest.
     return sim
 
 
-def pass_hour() -> None:
+def pass_hour():
     hour = timedelta(hours=1)
     with unit_of_work():
         for table, names in (
@@ -66,9 +62,7 @@ def pass_hour() -> None:
     outbox_jobs.drain("bulk")
 
 
-def test_after_a_day_personal_texts_are_only_in_the_expected_tables(
-    gateway: Server, committed: Flask, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_after_a_day_personal_texts_are_only_in_the_expected_tables(gateway, committed, caplog, monkeypatch):
     caplog.set_level(logging.DEBUG)
     with unit_of_work():
         siti = make_user(nama_ktp="Namaqx Aminah", nomor_hp="081277660044")

@@ -1,16 +1,12 @@
 """Helpers that insert rows of a person into all tables, with a mark in each text, and that search for this mark."""
 
-from __future__ import annotations
-
 import uuid
 from datetime import UTC, date, datetime, time
-from typing import Any
 
 import sqlalchemy as sa
-from flask import Flask
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, insert
 
-from app.core.database.personal import Personal, personal_tables
+from app.core.database.personal import personal_tables
 from app.core.database.session import Base, db
 from app.core.media import storage
 from app.identity.models import User
@@ -19,7 +15,7 @@ from app.identity.models import User
 MARK = "Jejakqx"
 
 #: Values that a table's constraints require, by table and column. `None` leaves out the column.
-DEMANDED: dict[str, dict[str, Any]] = {
+DEMANDED = {
     "posts": {"root_id": None, "parent_id": None, "depth": 0, "hidden_by": "reports"},
     "deliveries": {"state": "sent", "queue": "urgent", "channel": "messaging"},
     # The broadcast is about the person's thread, so it is deleted with the thread.
@@ -35,7 +31,7 @@ DEMANDED: dict[str, dict[str, Any]] = {
 }
 
 
-def fill(user: User, other: User) -> list[str]:
+def fill(user, other):
     """Insert a row of the person into every table, and return the names of the tables.
 
     `other` is the second person of a row that needs two people.
@@ -49,8 +45,8 @@ def fill(user: User, other: User) -> list[str]:
     return names
 
 
-def _values(table: sa.Table, declaration: Personal, user: User, other: User) -> dict[str, Any]:
-    values: dict[str, Any] = {}
+def _values(table, declaration, user, other):
+    values = {}
     owners = list(declaration.of)
     for column in table.columns:
         demanded = DEMANDED.get(table.name, {})
@@ -73,7 +69,7 @@ def _values(table: sa.Table, declaration: Personal, user: User, other: User) -> 
     return values
 
 
-def _referred(column: sa.Column[Any], user: User, other: User) -> object:
+def _referred(column, user, other):
     """Return the key of an existing row that the foreign key may refer to. Return None if there is no such row."""
     key = next(iter(column.foreign_keys)).column
     if key.table is User.__table__:
@@ -82,7 +78,7 @@ def _referred(column: sa.Column[Any], user: User, other: User) -> object:
     return None if found is None and column.nullable else found
 
 
-def _marked(table: sa.Table, column: sa.Column[Any]) -> object:
+def _marked(table, column):
     text = f"{MARK} {table.name}.{column.name}"
     match column.type:
         case JSONB():
@@ -108,9 +104,9 @@ def _marked(table: sa.Table, column: sa.Column[Any]) -> object:
             return text[: getattr(column.type, "length", None) or 200]
 
 
-def found(app: Flask, *marks: str) -> dict[str, list[str]]:
+def found(app, *marks):
     """Return the places that still contain a mark: rows of each table, keys in Redis, and stored files."""
-    places: dict[str, list[str]] = {}
+    places = {}
     for mark in marks:
         for table in Base.metadata.sorted_tables:
             row = sa.cast(sa.literal_column(f'"{table.name}"'), sa.Text)
@@ -129,7 +125,7 @@ def found(app: Flask, *marks: str) -> dict[str, list[str]]:
     return places
 
 
-def dump(redis: Any, key: bytes) -> bytes:
+def dump(redis, key):
     match redis.type(key):
         case b"list":
             return b"\n".join(redis.lrange(key, 0, -1))

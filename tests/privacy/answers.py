@@ -1,10 +1,5 @@
 """Expected fields of the responses about the caller's own data."""
 
-from __future__ import annotations
-
-from typing import Any
-
-from tests.helpers.client import Client
 from tests.helpers.factories import PASSWORD
 
 DEFAULTS = {"messages": True, "push": True, "quiet_hours": None, "broadcasts": True}
@@ -15,28 +10,26 @@ ANDROID = (
 )
 
 
-def listed(client: Client) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = client.get("/profile/sesi").json
-    return rows
+def listed(client):
+    return client.get("/profile/sesi").json
 
 
-def log_in(client: Client, path: str = "/login", **headers: str) -> tuple[Client, Any]:
+def log_in(client, path="/login", **headers):
     body = {"username": "siti", "password": PASSWORD}
     response = client.post(path, body, headers=headers)
     return client.with_token(response.json["access_token"]), response.json
 
 
-def lines(client: Client) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = client.get("/profile/akses").json
-    return rows
+def lines(client):
+    return client.get("/profile/akses").json
 
 
 PURPOSES = ["health_data", "broadcasts"]
 
 
-def said(client: Client) -> dict[str, dict[str, Any]]:
+def said(client):
     return {row["purpose"]: row for row in client.get("/profile/persetujuan").json}
 
 
-def granted(client: Client) -> dict[str, bool]:
+def granted(client):
     return {purpose: row["granted"] for purpose, row in said(client).items()}

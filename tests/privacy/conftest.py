@@ -3,36 +3,31 @@
 The marks are unique words in the person's data.
 """
 
-from __future__ import annotations
-
 import logging
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from flask import Flask
 
 from app.core.web.rate_limits import RateLimits
 from app.providers import messaging, vapid, webpush
-from dev.simulators import Server
 from tests.helpers.apps import config_for_tests, empty
 from tests.helpers.server_log import postgres_log
-from tests.privacy.walk import Traces, Walk
+from tests.privacy.walk import Walk
 
 
 class Records(logging.Handler):
     """A log handler that keeps each record as text, with its traceback."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__(logging.INFO)
-        self.lines: list[str] = []
+        self.lines = []
 
-    def emit(self, record: logging.LogRecord) -> None:
+    def emit(self, record):
         self.lines.append(f"{self.format(record)} {vars(record)}")
 
 
 @pytest.fixture(scope="module")
-def traces(real_app: Flask, running: Server) -> Iterator[Traces]:
+def traces(real_app, running):
     """Let the person use the service. Return all responses, logs, metrics, files, messages and pushes."""
     public, private = vapid.new_keys()
     subject = "mailto:operator@example.com"

@@ -1,7 +1,5 @@
 """The marked person. Other tests do not use these words, so each match comes from this person's data."""
 
-from __future__ import annotations
-
 #: Unique words, by the kind of personal data that they stand for.
 MARKS = {
     "name": "Qwertyana",
@@ -29,6 +27,6 @@ PERSON = {
 }
 
 
-def seen(text: str, endpoint: str = "") -> set[str]:
+def seen(text, endpoint=""):
     marks = MARKS | ({"push endpoint": endpoint} if endpoint else {})
     return {name for name, word in marks.items() if word.lower() in text.lower()}

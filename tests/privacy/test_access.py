@@ -1,13 +1,7 @@
 """Tests of the access log. Every access to another person's data must be recorded."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
 from app.core.lib.local_time import now
@@ -19,26 +13,24 @@ from app.identity.roles import roles_named
 from app.logs.models import ActivityLog
 from app.privacy.service import access
 from tests.architecture.table import ACCESS
-from tests.helpers.client import Client
 from tests.helpers.document import answer_fields
 from tests.helpers.factories import as_caller, make_admin, make_superadmin, make_user
 from tests.helpers.language import assert_readable
 from tests.helpers.offenders import assert_none
-from tests.helpers.statements import Statements
 from tests.pengingat import managed
 from tests.privacy.answers import lines
 
 ROUTE = "/profile/akses"
 
 
-def actions(client: Client) -> list[str]:
+def actions(client):
     return sorted(row["action"] for row in lines(client))
 
 
 # --- entries --------------------------------------------------------------------------------------------------------
 
 
-def test_each_read_of_a_nik_is_one_entry(client: Client, siti: Client) -> None:
+def test_each_read_of_a_nik_is_one_entry(client, siti):
     siti.put("/profile", {"nik": "3273014502900001"})
     assert lines(siti) == []
     admin = client.as_(make_admin(nama_ktp="Rahasia Namanya"))
@@ -50,7 +42,7 @@ def test_each_read_of_a_nik_is_one_entry(client: Client, siti: Client) -> None:
     assert all(set(row) == {"at", "who", "action", "reason"} and row["reason"] for row in rows)
 
 
-def test_an_entry_of_a_caregiver_has_the_name_and_the_reason(client: Client, siti: Client) -> None:
+def test_an_entry_of_a_caregiver_has_the_name_and_the_reason(client, siti):
     budi = make_user(RoleName.PENDAMPING, nama_ktp="Budi Santoso")
     access_log.record(as_caller(budi), siti.id, AccessAction.HISTORY_READ)
     access_log.record(as_caller(budi), siti.id, AccessAction.HISTORY_READ, "Kontrol besok")
@@ -61,7 +53,7 @@ def test_an_entry_of_a_caregiver_has_the_name_and_the_reason(client: Client, sit
     assert {row["who"] for row in lines(siti)} == {"Pendamping yang sudah tidak terdaftar"}
 
 
-def test_lists_the_overview_and_exports_leave_no_entry(client: Client, siti: Client) -> None:
+def test_lists_the_overview_and_exports_leave_no_entry(client, siti):
     admin = client.as_(make_admin())
     paths = ("/admins", "/admins/users", "/admins/caregiver-patient/all", "/admins/overview", "/admins/export/users")
     for path in paths:
@@ -69,9 +61,7 @@ def test_lists_the_overview_and_exports_leave_no_entry(client: Client, siti: Cli
     assert lines(siti) == []
 
 
-def test_the_number_of_statements_does_not_grow_with_the_entries(
-    client: Client, siti: Client, statements: Statements
-) -> None:
+def test_the_number_of_statements_does_not_grow_with_the_entries(client, siti, statements):
     admin = as_caller(make_admin())
     for _ in range(30):
         access_log.record(admin, siti.id, AccessAction.NIK_READ)
@@ -79,7 +69,7 @@ def test_the_number_of_statements_does_not_grow_with_the_entries(
         siti.get(f"{ROUTE}?per_page=10")
 
 
-def test_every_action_has_a_readable_indonesian_sentence() -> None:
+def test_every_action_has_a_readable_indonesian_sentence():
     assert set(access.REASONS) == set(AccessAction)
     for text in (*access.REASONS.values(), *access.WHO.values()):
         assert_readable(text)
@@ -92,7 +82,7 @@ PRIVATE = {"email", "nomor_hp", "nik", "nama_samaran", "preferences"}
 
 
 #: Routes that show another person's data, each with the expected access log entry and a function that calls the route.
-SHOWING: dict[str, tuple[str, Callable[[Client, User], tuple[str, Any]]]] = {
+SHOWING = {
     "GET /admins/<username>": ("profile_read", lambda _, user: (f"/admins/{user.username}", None)),
     "PUT /admins/<int:user_id>": ("profile_read", lambda _, user: (f"/admins/{user.id}", {"nama_ktp": "Baru"})),
     "GET /admins/users/<int:user_id>": ("nik_read", lambda _, user: (f"/admins/users/{user.id}", None)),
@@ -144,7 +134,7 @@ SHOWING_NOTHING = {
 OWN = ("/profile", "/register", "/login", "/pengiriman")
 
 
-def shows_others(route: str) -> bool:
+def shows_others(route):
     """Return whether a route may show other people's data. A test checks that each such route is classified."""
     path = route.split(" ")[1]
     if path.startswith(OWN):
@@ -154,7 +144,7 @@ def shows_others(route: str) -> bool:
     return path.startswith(("/admins", "/superadmin/", "/caregiver/patients/<")) and path != "/superadmin/login"
 
 
-def test_every_route_that_can_show_others_data_is_classified() -> None:
+def test_every_route_that_can_show_others_data_is_classified():
     assert {route for route in ACCESS if shows_others(route)} == {
         *SHOWING,
         *SHOWING_NOTHING,
@@ -164,7 +154,7 @@ def test_every_route_that_can_show_others_data_is_classified() -> None:
     }
 
 
-def test_no_other_route_has_private_fields_in_its_response(real_app: Flask) -> None:
+def test_no_other_route_has_private_fields_in_its_response(real_app):
     others = (r for r in ACCESS if not (r in SHOWING or r in SHOWING_NOTHING or r.split(" ")[1].startswith(OWN)))
     shown = {route: sorted(PRIVATE & answer_fields(*route.split(" "))) for route in others}
     assert_none(
@@ -174,7 +164,7 @@ def test_no_other_route_has_private_fields_in_its_response(real_app: Flask) -> N
 
 
 @pytest.mark.parametrize("route", SHOWING)
-def test_a_route_that_shows_a_person_adds_an_access_log_entry(client: Client, siti: Client, route: str) -> None:
+def test_a_route_that_shows_a_person_adds_an_access_log_entry(client, siti, route):
     action, call = SHOWING[route]
     siti.put("/profile", {"nik": "3273014502900001"})
     siti.user.roles = roles_named([RoleName.PASIEN, RoleName.PENDAMPING, RoleName.ADMIN])

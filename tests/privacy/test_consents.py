@@ -1,13 +1,9 @@
 """Tests of consents and of the effects of a withdrawal."""
 
-from __future__ import annotations
-
 from datetime import timedelta
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib.local_time import now
@@ -19,9 +15,8 @@ from app.notifications.models import Delivery
 from app.pengingat import jobs as pengingat_jobs
 from app.pengingat.models import Occurrence, Pengingat
 from app.privacy import jobs
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_user
-from tests.helpers.statements import Statements
 from tests.notifications.deliveries import words_of
 from tests.privacy.answers import PURPOSES, granted, said
 
@@ -45,18 +40,18 @@ REGISTRATION = {
 }
 
 
-def states(model: type[Delivery | Occurrence], *which: sa.ColumnElement[bool]) -> set[str]:
+def states(model, *which):
     return set(db.session.scalars(sa.select(model.state).where(*which)))
 
 
-def withdrawn_since(hours: float) -> None:
+def withdrawn_since(hours):
     db.session.execute(sa.update(Consent).values(created_at=now() - timedelta(hours=hours)))
 
 
 # --- values ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_broadcast_consent_has_one_value_in_all_routes(siti: Client) -> None:
+def test_the_broadcast_consent_has_one_value_in_all_routes(siti):
     siti.put(ROUTE, {"broadcasts": False})
     assert siti.get("/profile/notifikasi").json["broadcasts"] is False
     assert siti.get("/profile").json["preferences"] == {"broadcast": False}
@@ -66,7 +61,7 @@ def test_the_broadcast_consent_has_one_value_in_all_routes(siti: Client) -> None
     assert granted(siti)["broadcasts"] is False
 
 
-def test_reading_consents_needs_a_fixed_number_of_statements(siti: Client, statements: Statements) -> None:
+def test_reading_consents_needs_a_fixed_number_of_statements(siti, statements):
     siti.put(ROUTE, dict.fromkeys(PURPOSES, True))
     with statements.at_most(4):  # one each for session, person, roles and consents
         siti.get(ROUTE)
@@ -75,19 +70,19 @@ def test_reading_consents_needs_a_fixed_number_of_statements(siti: Client, state
 # --- registration ---------------------------------------------------------------------------------------------------
 
 
-def register(client: Client, **more: Any) -> Client:
+def register(client, **more):
     response = client.post("/register", {**REGISTRATION, **more})
     assert response.status_code == 201, response.text
     return client.with_token(response.json["access_token"])
 
 
-def test_registering_without_consents_leaves_them_granted(client: Client, app: Flask) -> None:
+def test_registering_without_consents_leaves_them_granted(client, app):
     new = register(client)
     assert [row["way"] for row in new.get(ROUTE).json] == [None] * 2
     assert new.post("/pengingat/obat", OBAT).status_code == 201
 
 
-def test_a_registration_records_the_consents_in_its_body(client: Client, app: Flask) -> None:
+def test_a_registration_records_the_consents_in_its_body(client, app):
     new = register(client, consents={"health_data": True, "broadcasts": False, "tidak_dikenal": 1})
     assert {name: (row["granted"], row["way"]) for name, row in said(new).items()} == {
         "health_data": (True, "registration"),
@@ -95,16 +90,13 @@ def test_a_registration_records_the_consents_in_its_body(client: Client, app: Fl
     }
 
 
-@pytest.mark.parametrize(
-    ("sent", "code"),
-    [({"health_data": "x"}, "validation_error"), ("ya", "validation_error")],
-)
-def test_a_registration_with_bad_consents_is_refused(client: Client, app: Flask, sent: object, code: str) -> None:
+@pytest.mark.parametrize(("sent", "code"), [({"health_data": "x"}, "validation_error"), ("ya", "validation_error")])
+def test_a_registration_with_bad_consents_is_refused(client, app, sent, code):
     assert_error(client.post("/register", {**REGISTRATION, "consents": sent}), 400, code)
     assert db.session.scalar(sa.select(sa.func.count()).select_from(User)) == 0
 
 
-def test_without_health_data_consent_at_registration_reminders_are_refused(client: Client, app: Flask) -> None:
+def test_without_health_data_consent_at_registration_reminders_are_refused(client, app):
     new = register(client, consents={"health_data": False})
     assert_error(new.post("/pengingat/obat", OBAT), 409, "consent_withdrawn")
 
@@ -112,13 +104,13 @@ def test_without_health_data_consent_at_registration_reminders_are_refused(clien
 # --- health data ----------------------------------------------------------------------------------------------------
 
 
-def unsent_words() -> list[dict[str, object]]:
+def unsent_words():
     """Return what the unsent deliveries would say now. A delivery that says nothing is left out."""
     rows = db.session.scalars(sa.select(Delivery).filter_by(state="pending"))
     return [words for row in rows.all() if (words := words_of(row))]
 
 
-def test_withdrawing_health_data_consent_stops_reminders_immediately(siti: Client) -> None:
+def test_withdrawing_health_data_consent_stops_reminders_immediately(siti):
     reminder = siti.post("/pengingat/obat", OBAT).json["id"]
     assert unsent_words()
     siti.put(ROUTE, {"health_data": False})
@@ -134,7 +126,7 @@ def test_withdrawing_health_data_consent_stops_reminders_immediately(siti: Clien
     assert len(siti.get("/pengingat").json) == 1
 
 
-def test_a_withdrawal_does_not_affect_reminders_of_other_people(client: Client, siti: Client) -> None:
+def test_a_withdrawal_does_not_affect_reminders_of_other_people(client, siti):
     other = client.as_(make_user())
     other.post("/pengingat/obat", OBAT)
     siti.put(ROUTE, {"health_data": False})
@@ -143,7 +135,7 @@ def test_a_withdrawal_does_not_affect_reminders_of_other_people(client: Client, 
     assert (states(Delivery), len(other.get("/pengingat").json)) == ({"pending"}, 1)
 
 
-def test_consent_given_again_before_the_deletion_resumes_reminders(siti: Client) -> None:
+def test_consent_given_again_before_the_deletion_resumes_reminders(siti):
     reminder = siti.post("/pengingat/obat", OBAT).json["id"]
     before = siti.get(f"/pengingat/{reminder}").json
     siti.put(ROUTE, {"health_data": False})
@@ -157,7 +149,7 @@ def test_consent_given_again_before_the_deletion_resumes_reminders(siti: Client)
     assert jobs.delete_withdrawn() == 0
 
 
-def test_cancelling_an_erasure_does_not_resume_reminders_without_consent(client: Client, siti: Client) -> None:
+def test_cancelling_an_erasure_does_not_resume_reminders_without_consent(client, siti):
     is_reminder = Delivery.kind == "reminder"
     siti.post("/pengingat/obat", OBAT)
     siti.put(ROUTE, {"health_data": False})
@@ -169,7 +161,7 @@ def test_cancelling_an_erasure_does_not_resume_reminders_without_consent(client:
     assert (states(Delivery, is_reminder), states(Occurrence)) == ({"pending"}, {"pending"})
 
 
-def test_reminders_are_deleted_within_72_hours_of_a_withdrawal(siti: Client) -> None:
+def test_reminders_are_deleted_within_72_hours_of_a_withdrawal(siti):
     siti.post("/pengingat/obat", OBAT)
     siti.put(ROUTE, {"health_data": False})
     withdrawn_since(71)
@@ -183,15 +175,13 @@ def test_reminders_are_deleted_within_72_hours_of_a_withdrawal(siti: Client) -> 
     assert siti.post("/pengingat/obat", OBAT).status_code == 201
 
 
-def test_consent_given_again_during_the_deletion_job_keeps_the_reminders(
-    siti: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_consent_given_again_during_the_deletion_job_keeps_the_reminders(siti, monkeypatch):
     siti.post("/pengingat/obat", OBAT)
     siti.put(ROUTE, {"health_data": False})
     withdrawn_since(71)
     delete = jobs._delete
 
-    def given_again_meanwhile(user_id: int) -> bool:
+    def given_again_meanwhile(user_id):
         with unit_of_work():
             consents.record(user_id, {Purpose.HEALTH_DATA: True}, ConsentSource.APP)
         return delete(user_id)
@@ -201,7 +191,7 @@ def test_consent_given_again_during_the_deletion_job_keeps_the_reminders(
     assert len(siti.get("/pengingat").json) == 1
 
 
-def test_withdrawing_a_consent_twice_does_not_restart_the_deadline(siti: Client) -> None:
+def test_withdrawing_a_consent_twice_does_not_restart_the_deadline(siti):
     siti.put(ROUTE, {"health_data": False})
     withdrawn_since(71)
     siti.put(ROUTE, {"health_data": False})
@@ -211,7 +201,7 @@ def test_withdrawing_a_consent_twice_does_not_restart_the_deadline(siti: Client)
 # --- caregivers -----------------------------------------------------------------------------------------------------
 
 
-def test_withdrawing_health_data_consent_blocks_caregivers_immediately(client: Client, siti: Client) -> None:
+def test_withdrawing_health_data_consent_blocks_caregivers_immediately(client, siti):
     budi = client.as_(make_user(RoleName.PENDAMPING))
     scopes = ["alerts", "history", "manage"]
     db.session.add(CaregiverLink(caregiver_id=budi.id, patient_id=siti.id, scopes=scopes))

@@ -1,10 +1,7 @@
 """Tests of the list of a person's deliveries."""
 
-from __future__ import annotations
-
 import ast
 from datetime import date, timedelta
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -12,7 +9,6 @@ import sqlalchemy as sa
 from app.core.database import db_time
 from app.core.database.session import db
 from app.identity import notification_settings
-from app.identity.models import User
 from app.notifications.delivery.delivery_preferences import SWITCHED_OFF
 from app.notifications.delivery.messaging import INVALID, WRONG
 from app.notifications.delivery.number_verification import UNPROVEN
@@ -23,15 +19,13 @@ from app.pengingat.models import Occurrence
 from app.privacy.service import delivery_labels
 from app.push import transport as push
 from config import ROOT
-from tests.helpers.client import Client
 from tests.helpers.language import assert_readable
-from tests.helpers.statements import Statements
 from tests.privacy.outbox import NOW, OBAT, add
 
 LATER = "2026-03-02T01:00:05Z"
 
 
-def occurrence(user: User, state: str = "pending", tipe: str = "obat") -> int:
+def occurrence(user, state="pending", tipe="obat"):
     row = Occurrence(
         user_id=user.id, tipe=tipe, judul="Obat diabetes", slot="0", due_at=NOW, day=date(2026, 3, 2), state=state
     )
@@ -40,7 +34,7 @@ def occurrence(user: User, state: str = "pending", tipe: str = "obat") -> int:
     return row.id
 
 
-def only(client: Client) -> dict[str, Any]:
+def only(client):
     [row] = client.get("/pengiriman").json
     return dict(row)
 
@@ -75,9 +69,7 @@ def only(client: Client) -> dict[str, Any]:
         ),
     ],
 )
-def test_each_delivery_state_has_a_status_and_an_own_reason_text(
-    siti: Client, columns: dict[str, Any], status: str, at: str | None, reason: str | None
-) -> None:
+def test_each_delivery_state_has_a_status_and_an_own_reason_text(siti, columns, status, at, reason):
     row = add(siti.user, **columns)
     assert only(siti) == {
         "id": row.id,
@@ -91,14 +83,14 @@ def test_each_delivery_state_has_a_status_and_an_own_reason_text(
     ("state", "reason"),
     [("done", delivery_labels.ANSWERED), ("skipped", delivery_labels.ANSWERED), ("void", delivery_labels.CHANGED)],
 )
-def test_a_cancelled_reminder_has_a_reason(siti: Client, state: str, reason: str) -> None:
+def test_a_cancelled_reminder_has_a_reason(siti, state, reason):
     add(siti.user, kind="reminder", payload={"bell": "first"}, said=[occurrence(siti.user, state)], state="cancelled")
     assert only(siti)["channels"][0]["reason"] == reason
 
 
-def test_a_bell_that_said_nothing_is_left_out(siti: Client) -> None:
+def test_a_bell_that_said_nothing_is_left_out(siti):
     """The person answered before the bell rang. A bell of a channel that is off keeps its reason."""
-    bell: dict[str, Any] = {"kind": "reminder", "payload": {"bell": "first"}, "state": "cancelled"}
+    bell = {"kind": "reminder", "payload": {"bell": "first"}, "state": "cancelled"}
     add(siti.user, **bell, last_error=NOT_ANY_MORE)
     response = siti.get("/pengiriman")
     assert (response.json, response.headers["X-Total-Count"]) == ([], "0")
@@ -106,10 +98,10 @@ def test_a_bell_that_said_nothing_is_left_out(siti: Client) -> None:
     assert [part["channel"] for part in only(siti)["channels"]] == ["push"]
 
 
-def test_a_bell_that_waits_is_listed_if_it_would_say_something_now(siti: Client) -> None:
+def test_a_bell_that_waits_is_listed_if_it_would_say_something_now(siti):
     """A dose was answered early, and taken back. Its second message has no time any more after an edit."""
 
-    def kinds() -> list[tuple[str, str]]:
+    def kinds():
         rows = siti.get("/pengiriman").json
         bells = {row.id: str(row.payload["bell"]) for row in db.session.scalars(sa.select(Delivery))}
         return [(bells[row["id"]], row["title"]) for row in rows if row["due_at"] == due_at]
@@ -130,7 +122,7 @@ def test_a_bell_that_waits_is_listed_if_it_would_say_something_now(siti: Client)
     assert siti.get("/pengiriman").json == []
 
 
-def test_pushes_to_several_browsers_are_one_entry_with_the_best_status(siti: Client) -> None:
+def test_pushes_to_several_browsers_are_one_entry_with_the_best_status(siti):
     first = add(siti.user, "push_fan_out", state="sent")
     add(siti.user, "push", target="1", state="failed", last_error="unsubscribed")
     add(siti.user, "push", target="2", state="sent")
@@ -139,13 +131,13 @@ def test_pushes_to_several_browsers_are_one_entry_with_the_best_status(siti: Cli
     assert row["channels"] == [{"channel": "push", "status": "sent", "at": LATER, "reason": None}]
 
 
-def test_a_push_without_a_subscribed_browser_has_a_reason(siti: Client) -> None:
+def test_a_push_without_a_subscribed_browser_has_a_reason(siti):
     add(siti.user, "push_fan_out", state="sent")
     [part] = only(siti)["channels"]
     assert (part["status"], part["reason"]) == ("cancelled", delivery_labels.NO_BROWSER)
 
 
-def test_a_pending_delivery_on_a_channel_that_is_off_is_shown_as_cancelled(siti: Client) -> None:
+def test_a_pending_delivery_on_a_channel_that_is_off_is_shown_as_cancelled(siti):
     add(siti.user)
     add(siti.user, "push_fan_out")
     notification_settings.save(siti.id, messages=False)
@@ -154,13 +146,10 @@ def test_a_pending_delivery_on_a_channel_that_is_off_is_shown_as_cancelled(siti:
     assert (push["status"], push["reason"]) == ("waiting", None)
 
 
-def test_quiet_hours_are_the_reason_for_overdue_messages_except_reminders(siti: Client) -> None:
+def test_quiet_hours_are_the_reason_for_overdue_messages_except_reminders(siti):
     now = db_time.now()
     local = now.astimezone(notification_settings.zone_of(siti.user.domicile))
-    hours = {
-        "quiet_start": (local - timedelta(hours=1)).time(),
-        "quiet_end": (local + timedelta(hours=1)).time(),
-    }
+    hours = {"quiet_start": (local - timedelta(hours=1)).time(), "quiet_end": (local + timedelta(hours=1)).time()}
     notification_settings.save(siti.id, **hours)
     add(siti.user, due_at=now - timedelta(minutes=1))
     for minute, tipe in enumerate(("obat", "makan", "terapi", "kontrol"), 2):
@@ -176,7 +165,7 @@ def test_quiet_hours_are_the_reason_for_overdue_messages_except_reminders(siti: 
     assert reasons == [None, delivery_labels.QUIET, None, None, None, None]
 
 
-def test_a_stock_that_runs_out_names_its_medicine(siti: Client) -> None:
+def test_a_stock_that_runs_out_names_its_medicine(siti):
     pengingat_id = siti.post("/pengingat/obat", OBAT).json["id"]
     db.session.execute(sa.delete(Delivery))
     add(siti.user, kind="stock", payload={"about": "reminder", "about_id": pengingat_id}, state="sent")
@@ -185,7 +174,7 @@ def test_a_stock_that_runs_out_names_its_medicine(siti: Client) -> None:
     assert only(siti)["title"] == "Persediaan obat"
 
 
-def test_the_number_of_statements_does_not_grow_with_the_list(siti: Client, statements: Statements) -> None:
+def test_the_number_of_statements_does_not_grow_with_the_list(siti, statements):
     for minute in range(30):
         add(
             siti.user,
@@ -196,7 +185,7 @@ def test_the_number_of_statements_does_not_grow_with_the_list(siti: Client, stat
         siti.get("/pengiriman?per_page=10")
 
 
-def test_each_reason_with_a_label_is_still_used_in_the_code() -> None:
+def test_each_reason_with_a_label_is_still_used_in_the_code():
     raised = {
         node.args[0].value
         for path in (ROOT / "app").rglob("*.py")
@@ -212,7 +201,7 @@ def test_each_reason_with_a_label_is_still_used_in_the_code() -> None:
     )
 
 
-def test_every_label_is_readable_indonesian() -> None:
+def test_every_label_is_readable_indonesian():
     for text in (
         *delivery_labels.REASONS.values(),
         *delivery_labels.TITLES.values(),
@@ -224,7 +213,7 @@ def test_every_label_is_readable_indonesian() -> None:
         assert_readable(text)
 
 
-def test_a_delivery_without_a_user_is_in_no_list(siti: Client) -> None:
+def test_a_delivery_without_a_user_is_in_no_list(siti):
     """A message to a number without an account, such as a password reset, is in no person's list."""
     row = add(siti.user)
     db.session.execute(sa.update(Delivery).where(Delivery.id == row.id).values(user_id=None))

@@ -1,12 +1,9 @@
 """Tests of the list of devices and of remote logout."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from uuid import uuid4
 
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.errors import Unauthorized
@@ -14,10 +11,8 @@ from app.core.lib.local_time import now
 from app.identity import sessions
 from app.identity.models import LoginSession, RoleName, SessionKind
 from app.identity.sessions import Caller
-from tests.helpers.client import Client
 from tests.helpers.factories import PASSWORD, make_user
 from tests.helpers.overlap import done_twice_at_once
-from tests.helpers.statements import Statements
 from tests.privacy.answers import ANDROID, listed, log_in
 
 SUBSCRIPTION = {
@@ -29,7 +24,7 @@ SUBSCRIPTION = {
 }
 
 
-def test_a_device_with_a_push_subscription_is_marked(client: Client, siti: Client) -> None:
+def test_a_device_with_a_push_subscription_is_marked(client, siti):
     phone, _ = log_in(client)
     phone.post("/push/subscribe", SUBSCRIPTION)
     assert {row["current"]: row["notifications"] for row in listed(phone)} == {True: True, False: False}
@@ -37,7 +32,7 @@ def test_a_device_with_a_push_subscription_is_marked(client: Client, siti: Clien
     assert {row["current"]: row["notifications"] for row in listed(phone)} == {True: False, False: True}
 
 
-def test_the_session_of_a_registration_has_a_device_name(client: Client, app: Flask) -> None:
+def test_the_session_of_a_registration_has_a_device_name(client, app):
     body = {
         "username": "budi",
         "password": PASSWORD,
@@ -49,16 +44,16 @@ def test_the_session_of_a_registration_has_a_device_name(client: Client, app: Fl
     assert [row["name"] for row in listed(client.with_token(token))] == ["Chrome di Android"]
 
 
-def test_a_session_without_a_device_name_is_listed_as_unnamed(siti: Client) -> None:
+def test_a_session_without_a_device_name_is_listed_as_unnamed(siti):
     assert [row["name"] for row in listed(siti)] == ["Perangkat tak bernama"]
 
 
-def test_an_expired_session_is_not_listed(client: Client, siti: Client) -> None:
+def test_an_expired_session_is_not_listed(client, siti):
     db.session.add(LoginSession(user_id=siti.id, kind=SessionKind.USER, expires_at=now() - timedelta(minutes=1)))
     assert len(listed(siti)) == 1
 
 
-def test_a_console_session_is_listed_until_it_expires(client: Client, app: Flask) -> None:
+def test_a_console_session_is_listed_until_it_expires(client, app):
     make_user(RoleName.SUPERADMIN, username="siti")
     console, _ = log_in(client, "/superadmin/login", **{"User-Agent": ANDROID})
     assert [row["name"] for row in listed(console)] == ["Chrome di Android"]
@@ -67,16 +62,14 @@ def test_a_console_session_is_listed_until_it_expires(client: Client, app: Flask
     assert [row["current"] for row in listed(own)] == [True]
 
 
-def test_the_number_of_statements_does_not_grow_with_the_list(
-    client: Client, siti: Client, statements: Statements
-) -> None:
+def test_the_number_of_statements_does_not_grow_with_the_list(client, siti, statements):
     for _ in range(5):
         log_in(client)
     with statements.at_most(2):  # one for the request's own session and one for the list
         siti.get("/profile/sesi")
 
 
-def test_a_refresh_concurrent_with_the_end_of_its_session_is_refused(committed: Flask) -> None:
+def test_a_refresh_concurrent_with_the_end_of_its_session_is_refused(committed):
     with unit_of_work():
         user = make_user()
         pair = sessions.begin(user)
@@ -87,7 +80,7 @@ def test_a_refresh_concurrent_with_the_end_of_its_session_is_refused(committed: 
     assert isinstance(second.exception(), Unauthorized)
 
 
-def test_a_session_ended_concurrently_with_a_refresh_is_deleted(committed: Flask) -> None:
+def test_a_session_ended_concurrently_with_a_refresh_is_deleted(committed):
     with unit_of_work():
         user = make_user()
         pair = sessions.begin(user)

@@ -1,15 +1,10 @@
 """Tests of the routes of delivery preferences."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from uuid import uuid4
 
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
-from app.core.web.fields import Loaded
 from app.identity import notification_settings
 from app.identity.models import SessionKind
 from app.identity.sessions import Caller
@@ -17,17 +12,16 @@ from app.notifications.models import Delivery
 from app.pengingat import service as pengingat
 from app.privacy.service import notifications
 from app.privacy.service.notifications import ChannelNeeded
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
 from tests.helpers.overlap import done_twice_at_once
-from tests.helpers.statements import Statements
 from tests.privacy.answers import DEFAULTS
 from tests.privacy.outbox import OBAT
 
 ROUTE = "/profile/notifikasi"
 
 
-def test_put_accepts_the_response_of_get_after_an_opt_out_by_message(siti: Client) -> None:
+def test_put_accepts_the_response_of_get_after_an_opt_out_by_message(siti):
     siti.post("/pengingat/obat", OBAT)
     siti.put(ROUTE, {"push": False})
     notification_settings.switch_messages(siti.id, False)
@@ -39,37 +33,37 @@ def test_put_accepts_the_response_of_get_after_an_opt_out_by_message(siti: Clien
     assert_error(siti.put(ROUTE, {"messages": False}), 400, "channel_needed")
 
 
-def test_broadcasts_have_one_value_here_and_in_the_preferences(siti: Client) -> None:
+def test_broadcasts_have_one_value_here_and_in_the_preferences(siti):
     siti.put(ROUTE, {"broadcasts": False})
     assert siti.get("/profile").json["preferences"] == {"broadcast": False}
     siti.put("/profile", data={"preferences": '{"broadcast": true, "medical": true}'})
     assert siti.get(ROUTE).json["broadcasts"] is True
 
 
-def test_the_error_for_an_invalid_hour_is_readable_indonesian(siti: Client) -> None:
+def test_the_error_for_an_invalid_hour_is_readable_indonesian(siti):
     message = siti.put(ROUTE, {"quiet_hours": {"start": "x", "end": "05:00"}}).json["message"]
     assert message == "Jam mulai pada jam tenang: tulis seperti 07:30."
 
 
-def test_switching_a_channel_off_keeps_pending_deliveries(siti: Client) -> None:
+def test_switching_a_channel_off_keeps_pending_deliveries(siti):
     siti.post("/pengingat/obat", OBAT)
     siti.put(ROUTE, {"push": False})
     assert set(db.session.scalars(sa.select(Delivery.state))) == {"pending"}
 
 
-def test_concurrent_updates_cannot_switch_off_both_channels(committed: Flask) -> None:
+def test_concurrent_updates_cannot_switch_off_both_channels(committed):
     with unit_of_work():
         user = make_user()
         pengingat.create(user.id, {**OBAT, "tipe": "obat", "timezone": "Asia/Jakarta"})
     caller = Caller(user.id, frozenset(), uuid4(), SessionKind.USER)
-    channels: Iterator[Loaded] = iter(({"messages": False}, {"push": False}))
+    channels = iter(({"messages": False}, {"push": False}))
     second = done_twice_at_once(committed, lambda: notifications.update(caller, next(channels)))
     assert isinstance(second.exception(), ChannelNeeded)
     row = notification_settings.get(user.id)
     assert (row.messages, row.push) == (False, True)
 
 
-def test_reading_the_settings_needs_a_fixed_number_of_statements(siti: Client, statements: Statements) -> None:
+def test_reading_the_settings_needs_a_fixed_number_of_statements(siti, statements):
     siti.put(ROUTE, DEFAULTS)
     with statements.at_most(5):  # one statement each for session, person, roles, settings and number
         siti.get(ROUTE)

@@ -3,14 +3,12 @@
 The person does everything that the API offers, also with errors, takes the own copy along, and leaves.
 """
 
-from __future__ import annotations
-
 import re
 
 import pytest
 
 from tests.privacy.marks import MARKS, seen
-from tests.privacy.walk import CARELESS, Answer, Traces
+from tests.privacy.walk import CARELESS
 
 pytestmark = pytest.mark.takes(seconds=10)
 
@@ -18,13 +16,13 @@ pytestmark = pytest.mark.takes(seconds=10)
 PRIVATE = {"e-mail", "phone", "NIK", "religion", "password", "new password", "medicine", "push endpoint"}
 
 
-def told(answers: list[Answer], endpoint: str) -> dict[str, set[str]]:
+def told(answers, endpoint):
     """Return the person's marks (unique words) in each response, by request."""
     by_request = {f"{one.reader}: {one.method} {one.path} {one.status}": seen(one.text, endpoint) for one in answers}
     return {request: marks for request, marks in by_request.items() if marks}
 
 
-def test_the_recorded_requests_include_conflicts_refusals_and_crashes(traces: Traces) -> None:
+def test_the_recorded_requests_include_conflicts_refusals_and_crashes(traces):
     statuses = [one.status for one in traces.answers]
     assert {200, 400, 401, 403, 404, 409, 500} <= set(statuses)
     assert len(statuses) > 200
@@ -32,27 +30,27 @@ def test_the_recorded_requests_include_conflicts_refusals_and_crashes(traces: Tr
 
 
 @pytest.mark.parametrize("reader", ["nobody", "pasien", "pendamping"])
-def test_responses_to_other_readers_contain_no_private_data(traces: Traces, reader: str) -> None:
+def test_responses_to_other_readers_contain_no_private_data(traces, reader):
     answers = told([one for one in traces.answers if one.reader == reader], traces.endpoint)
     assert not {request: marks & PRIVATE for request, marks in answers.items() if marks & PRIVATE}
 
 
 @pytest.mark.parametrize("reader", ["nobody", "pasien", "pendamping"])
-def test_no_response_contains_a_name_and_the_pseudonym(traces: Traces, reader: str) -> None:
+def test_no_response_contains_a_name_and_the_pseudonym(traces, reader):
     answers = told([one for one in traces.answers if one.reader == reader], traces.endpoint)
     both = [request for request, marks in answers.items() if "pseudonym" in marks and marks & {"name", "username"}]
     assert not both
     assert any("pseudonym" in marks for marks in answers.values())
 
 
-def test_a_caregiver_without_scopes_sees_only_the_name(traces: Traces) -> None:
+def test_a_caregiver_without_scopes_sees_only_the_name(traces):
     """A caregiver calls every route. Forum responses may contain the pseudonym, but never together with a name."""
     linked = told([one for one in traces.answers if one.reader == "pendamping"], traces.endpoint)
     assert "pendamping: GET /caregiver/patients 200" in linked
     assert all(marks <= {"name", "username"} or marks == {"pseudonym"} for marks in linked.values()), linked
 
 
-def test_administrators_see_nik_or_pseudonym_with_a_name_only_in_details(traces: Traces) -> None:
+def test_administrators_see_nik_or_pseudonym_with_a_name_only_in_details(traces):
     answers = told([one for one in traces.answers if one.reader == "admin"], traces.endpoint)
     hidden = {"password", "new password", "medicine", "push endpoint"}
     assert not {request: marks for request, marks in answers.items() if marks & hidden}
@@ -61,7 +59,7 @@ def test_administrators_see_nik_or_pseudonym_with_a_name_only_in_details(traces:
     assert all("/admins/users/" in request for request in beside_names), beside_names
 
 
-def test_no_answer_of_moderation_reveals_the_name_behind_a_pseudonym(traces: Traces) -> None:
+def test_no_answer_of_moderation_reveals_the_name_behind_a_pseudonym(traces):
     """Moderation cases, decisions and blocks may show only the pseudonym."""
     moderation = [one for one in traces.answers if re.search("/moderasi|/lapor|/blokir|/banding", one.path)]
     assert {one.status for one in moderation} >= {200, 201, 204, 403}
@@ -69,11 +67,11 @@ def test_no_answer_of_moderation_reveals_the_name_behind_a_pseudonym(traces: Tra
     assert not {request: marks for request, marks in answers.items() if marks - {"pseudonym"}}
 
 
-def test_error_responses_contain_no_personal_data(traces: Traces) -> None:
+def test_error_responses_contain_no_personal_data(traces):
     assert not told([one for one in traces.answers if one.status >= 400], traces.endpoint)
 
 
-def test_exports_contain_only_the_documented_fields(traces: Traces) -> None:
+def test_exports_contain_only_the_documented_fields(traces):
     exports = told([one for one in traces.answers if "/export/" in one.path and one.status == 200], traces.endpoint)
     allowed = {
         "admin: GET /admins/export/users 200": {"name", "username", "e-mail", "phone"},
@@ -83,31 +81,31 @@ def test_exports_contain_only_the_documented_fields(traces: Traces) -> None:
     assert "admin: GET /admins/export/users 200" in exports
 
 
-def test_the_service_logs_contain_no_personal_data(traces: Traces) -> None:
+def test_the_service_logs_contain_no_personal_data(traces):
     """The log says that a super-admin ran a SQL statement. It does not contain the statement."""
     assert not [line for line in traces.log if CARELESS in line or seen(line, traces.endpoint)]
     assert any("app.audit" in line for line in traces.log)
     assert any("Traceback" in line for line in traces.log)
 
 
-def test_the_postgresql_log_contains_no_personal_data(traces: Traces) -> None:
+def test_the_postgresql_log_contains_no_personal_data(traces):
     if traces.postgres_log is None:
         pytest.skip("the server of the tests is not ours")
     assert not [line for line in traces.postgres_log if seen(line, traces.endpoint)]
     assert any("broken" in line for line in traces.postgres_log)
 
 
-def test_redis_contains_no_personal_data(traces: Traces) -> None:
+def test_redis_contains_no_personal_data(traces):
     assert not [entry for entry in traces.redis if seen(entry, traces.endpoint)]
     assert any("limit" in entry for entry in traces.redis)
 
 
-def test_metrics_contain_no_personal_data(traces: Traces) -> None:
+def test_metrics_contain_no_personal_data(traces):
     assert not seen(traces.metrics, traces.endpoint)
     assert "http_request_seconds_count" in traces.metrics
 
 
-def test_messages_to_others_contain_at_most_the_pseudonym(traces: Traces) -> None:
+def test_messages_to_others_contain_at_most_the_pseudonym(traces):
     messages = [text for target, text in traces.messages if MARKS["phone"] not in target]
     pushes = [text for endpoint, text in traces.pushes if traces.endpoint not in endpoint]
     assert any(MARKS["pseudonym"] in text for text in messages)
@@ -134,17 +132,17 @@ PLACES = {
 }
 
 
-def test_each_word_lies_only_in_its_tables(traces: Traces) -> None:
+def test_each_word_lies_only_in_its_tables(traces):
     assert {name: traces.stored[name] for name in PLACES} == PLACES
 
 
 @pytest.mark.parametrize("name", sorted(MARKS))
-def test_the_own_copy_has_each_word_but_the_passwords(traces: Traces, name: str) -> None:
+def test_the_own_copy_has_each_word_but_the_passwords(traces, name):
     files = [path for path, content in traces.copy.items() if MARKS[name].encode() in content]
     assert bool(files) is ("password" not in name)
 
 
-def test_the_own_copy_has_every_table_that_the_person_filled_and_the_picture(traces: Traces) -> None:
+def test_the_own_copy_has_every_table_that_the_person_filled_and_the_picture(traces):
     empty = {path for path, content in traces.copy.items() if path.endswith(".json") and content == b"[\n]\n"}
     filled = {path for path in traces.copy if path.endswith(".json")} - empty
     tables = (
@@ -155,6 +153,6 @@ def test_the_own_copy_has_every_table_that_the_person_filled_and_the_picture(tra
     assert any(path.startswith("gambar/") for path in traces.copy)
 
 
-def test_nothing_is_left_after_the_erasure(traces: Traces) -> None:
+def test_nothing_is_left_after_the_erasure(traces):
     assert traces.left.keys() == PLACES.keys()
     assert not any(traces.left.values())

@@ -1,19 +1,13 @@
 """Requests of the marked person and of other people, including requests that fail. At the end the person leaves."""
 
-from __future__ import annotations
-
 import io
 import re
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from zipfile import ZipFile
 
 import sqlalchemy as sa
-from flask import Flask
-from werkzeug.test import TestResponse
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib.local_time import rfc3339
@@ -22,7 +16,6 @@ from app.logs import jobs as logs
 from app.notifications import jobs
 from app.notifications.models import Delivery
 from app.personal_data import jobs as personal_data
-from dev.simulators import Server
 from tests.architecture.table import ACCESS
 from tests.core.media.samples import plain
 from tests.helpers.client import Client
@@ -65,7 +58,7 @@ class Traces:
 
 
 class Walk:
-    def __init__(self, app: Flask, sim: Server, push_key: str) -> None:
+    def __init__(self, app, sim, push_key):
         self.app, self.sim, self.push_key = app, sim, push_key
         self.traces = Traces()
         self.nobody = Client(app)
@@ -78,7 +71,7 @@ class Walk:
         }
         db.session.commit()
 
-    def play(self) -> Traces:
+    def play(self):
         self.person_comes()
         self.person_writes()
         self.others_meet_them()
@@ -90,7 +83,7 @@ class Walk:
         self.person_leaves()
         return self.traces
 
-    def call(self, reader: str, method: str, path: str, json: Any = None, **options: Any) -> TestResponse:
+    def call(self, reader, method, path, json=None, **options):
         """Send a request as another person, and store the response."""
         response = self.others[reader].open(method, path, json, **options)
         text = response.get_data().decode("utf-8", "replace") + str(response.headers)
@@ -99,7 +92,7 @@ class Walk:
 
     # --- the person ---
 
-    def person_comes(self) -> None:
+    def person_comes(self):
         assert self.nobody.post("/register", PERSON).status_code == 201
         login = {"username": PERSON["username"], "password": PERSON["password"]}
         for username in (PERSON["username"], PERSON["email"], PERSON["nomor_hp"]):
@@ -116,13 +109,13 @@ class Walk:
         self.subscribe(self.others["pasien"])
         self.subscribe(self.others["admin"])
 
-    def subscribe(self, client: Client) -> str:
+    def subscribe(self, client):
         """Subscribe a client's browser to pushes. Return the mark (unique word) in its endpoint."""
         browser = self.sim.push.subscribe(self.push_key)
         assert client.post("/push/subscribe", browser).status_code == 201
         return str(browser["endpoint"]).rpartition("/")[2]
 
-    def person_writes(self) -> None:
+    def person_writes(self):
         at = rfc3339(datetime.now(UTC) + timedelta(minutes=5))
         reminder = {"tipe": "terapi", "judul": f"Minum {MARKS['medicine']}", "waktu": at, "details": {}}
         self.reminder = self.person.post("/pengingat", reminder).json["id"]
@@ -152,7 +145,7 @@ class Walk:
 
     # --- other people ---
 
-    def others_meet_them(self) -> None:
+    def others_meet_them(self):
         """Try to register, and to update other profiles, with the person's username, phone number and e-mail."""
         twin = {"username": "kembar", "password": "kembar-yang-lain-1", "nama_ktp": "Kembar", "nama_samaran": "Kembar",
                 "nomor_hp": "081300000009", "email": "kembar@contoh.id"}  # fmt: skip
@@ -170,7 +163,7 @@ class Walk:
         assert self.call("pasien", "PUT", f"/forum/threads/{self.thread}", {"title": "x"}).status_code == 403
 
     @contextmanager
-    def broken(self) -> Iterator[None]:
+    def broken(self):
         """Make every write of the person's row fail with status 500. The error's message contains the row."""
         name = MARKS["name"]
         self.alter(f"ALTER TABLE users ADD CONSTRAINT broken CHECK (nama_ktp NOT LIKE '{name}%') NOT VALID")
@@ -179,12 +172,12 @@ class Walk:
         finally:
             self.alter("ALTER TABLE users DROP CONSTRAINT broken")
 
-    def alter(self, statement: str) -> None:
+    def alter(self, statement):
         db.session.remove()
         with db.engine.begin() as connection:
             connection.execute(sa.text(statement))
 
-    def statements_break(self) -> None:
+    def statements_break(self):
         with self.broken():
             assert self.person.put("/profile", {"preferences": [MARKS["religion"]]}).status_code == 500
             assert self.nobody.post("/register", {**PERSON, "username": "lainqx", "nomor_hp": "081277660055",
@@ -194,7 +187,7 @@ class Walk:
         refused = self.others["superadmin"].post("/superadmin/query", {"query": CARELESS})
         assert (refused.status_code, refused.json["error"]) == (400, "sql_error"), refused.text
 
-    def moderators_look(self) -> None:
+    def moderators_look(self):
         """Report, block, decide and appeal posts that the person wrote under the pseudonym."""
         report = {"reason": "self_harm", "note": "Tolong dilihat."}
         for path in (f"/forum/threads/{self.thread}", f"/forum/replies/{self.reply}"):
@@ -216,7 +209,7 @@ class Walk:
         cry = {"content": "Aku ingin mati.", "use_pseudonym": True}
         assert "help" in self.person.post(f"/forum/threads/{self.theirs}/reply", cry).json
 
-    def others_read(self) -> None:
+    def others_read(self):
         """Call every GET route as each reader, with the person's ids."""
         ids = {
             "user_id": self.id,
@@ -241,7 +234,7 @@ class Walk:
         for report in ("users", "admins", "activity-logs", "domicile"):
             assert self.call("admin", "GET", f"/admins/export/{report}").status_code == 200
 
-    def password_is_reset(self) -> None:
+    def password_is_reset(self):
         for phone in (PERSON["nomor_hp"], "081277660077"):
             assert (
                 self.call("nobody", "GET", "/send-verification-code", query_string={"phone": phone}).status_code == 200
@@ -253,7 +246,7 @@ class Walk:
         body = {"code": code[1], "new_password": MARKS["new password"]}
         assert self.nobody.post("/update-password", body).status_code == 200
 
-    def person_leaves(self) -> None:
+    def person_leaves(self):
         """Let the person download the own copy and leave. Search for the marks before and after the erasure."""
         login = {"username": PERSON["username"], "password": MARKS["new password"]}
         person = self.nobody.with_token(self.nobody.post("/login", login).json["access_token"])
@@ -276,11 +269,11 @@ class Walk:
         personal_data.erase(self.id)
         self.traces.left = self.places(endpoint)
 
-    def places(self, endpoint: str) -> dict[str, set[str]]:
+    def places(self, endpoint):
         marks = {**MARKS, "push endpoint": endpoint}
         return {name: set(found(self.app, mark)) for name, mark in marks.items()}
 
-    def look(self) -> None:
+    def look(self):
         """Send all deliveries. Then collect everything that the service wrote."""
         with unit_of_work():
             db.session.execute(sa.update(Delivery).values(due_at=sa.func.now(), next_try_at=sa.func.now()))

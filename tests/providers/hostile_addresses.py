@@ -1,7 +1,5 @@
 """Addresses that another website may contain and that the service must not open."""
 
-from __future__ import annotations
-
 HOST = "ayosehat.kemkes.go.id"
 HOSTILE = [
     "",

@@ -1,8 +1,6 @@
 """Positions of known places by province, and of places outside Indonesia or at sea."""
 
-from __future__ import annotations
-
-INSIDE: dict[str, dict[str, tuple[float, float]]] = {
+INSIDE = {
     "Aceh": {"Banda Aceh": (5.5483, 95.3238), "Sabang": (5.8933, 95.3214), "Takengon": (4.628, 96.844),
              "Kutacane": (3.485, 97.808)},
     "Sumatera Utara": {"Medan": (3.5952, 98.6722), "Gunungsitoli": (1.2889, 97.6143), "Parapat": (2.664, 98.936),
@@ -77,7 +75,7 @@ INSIDE: dict[str, dict[str, tuple[float, float]]] = {
                          "Teminabuan": (-1.442, 132.017), "Kumurkek": (-1.183, 132.527)},
 }  # fmt: skip
 
-OUTSIDE: dict[str, tuple[float, float]] = {
+OUTSIDE = {
     "Singapore": (1.2903, 103.852),
     "Jurong": (1.3329, 103.7436),
     "Johor Bahru": (1.4927, 103.7414),

@@ -4,15 +4,11 @@ A provider that responds gets a long timeout, so that a busy machine causes no t
 responds gets a short one, because such a test checks only that the call times out.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
 #: `Http` settings for responses that arrive.
-PATIENT: dict[str, Any] = {"connect_s": 60, "read_s": 60, "budget_s": 120}
+PATIENT = {"connect_s": 60, "read_s": 60, "budget_s": 120}
 #: `Http` settings for responses that never finish. The simulators keep them open for a minute.
-HURRIED: dict[str, Any] = {"connect_s": 0.3, "read_s": 0.4, "budget_s": 0.9}
+HURRIED = {"connect_s": 0.3, "read_s": 0.4, "budget_s": 0.9}
 
 
-def patience_with(fault: str) -> dict[str, Any]:
+def patience_with(fault):
     return HURRIED if fault in ("hang", "slow") else PATIENT

@@ -1,28 +1,25 @@
 """A server that sends exactly the given bytes, for responses that a correct server never sends."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import threading
-from collections.abc import Iterator
 from contextlib import contextmanager
 
 
 class Raw:
     """Server that sends the next item of `answers` to each connection, and repeats the last item."""
 
-    def __init__(self, *answers: bytes, drip_s: float = 0) -> None:
+    def __init__(self, *answers, drip_s=0):
         self.answers = list(answers)
         self.drip_s = drip_s
-        self.requests: list[bytes] = []
+        self.requests = []
         self._socket = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self._socket.getsockname()[1]
+        self.port = self._socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._serve, daemon=True)
 
-    def _serve(self) -> None:
+    def _serve(self):
         while True:
             try:
                 connection, _ = self._socket.accept()
@@ -41,7 +38,7 @@ class Raw:
 
 
 @contextmanager
-def raw(*answers: bytes, drip_s: float = 0) -> Iterator[Raw]:
+def raw(*answers, drip_s=0):
     server = Raw(*answers, drip_s=drip_s)
     server._thread.start()
     try:

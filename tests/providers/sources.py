@@ -1,10 +1,6 @@
 """A fake provider that counts its calls, for cache tests."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-
-from app.providers.responses import ProviderError
 
 
 @dataclass(frozen=True)
@@ -15,11 +11,11 @@ class Thing:
 class Source:
     """A fake provider with an optional error and a count of calls."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.asked = 0
-        self.error: ProviderError | None = None
+        self.error = None
 
-    def __call__(self) -> Thing | None:
+    def __call__(self):
         self.asked += 1
         if self.error:
             raise self.error

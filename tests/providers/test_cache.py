@@ -1,13 +1,8 @@
 """Cache of provider responses: a fresh value, else a new one, else the stale value, also during outages of Redis."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
 import pytest
-from flask import Flask
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from app.core.lib import local_time
@@ -18,29 +13,27 @@ from tests.providers.sources import Source, Thing
 
 
 @pytest.fixture
-def kept(app: Flask) -> Cache[Thing | None]:
+def kept(app):
     return new()
 
 
-def new() -> Cache[Thing | None]:
+def new():
     return Cache("test", lambda row: row and Thing(**row), fresh_s=900)
 
 
 @pytest.fixture
-def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+def later(monkeypatch):
     """Return a function that moves the cache's clock ahead by seconds."""
     real, moved = local_time.now, [0.0]
     monkeypatch.setattr(module, "now", lambda: real() + timedelta(seconds=moved[0]))
 
-    def move(seconds: float) -> None:
+    def move(seconds):
         moved[0] += seconds
 
     return move
 
 
-def test_a_fresh_copy_is_returned_and_a_stale_copy_is_fetched_again(
-    kept: Cache[Thing | None], later: Callable[[float], None]
-) -> None:
+def test_a_fresh_copy_is_returned_and_a_stale_copy_is_fetched_again(kept, later):
     source = Source()
     assert [kept.get("a", source), kept.get("a", source)] == [Thing("nomor 1")] * 2
     assert kept.get("b", source) == Thing("nomor 2")
@@ -50,15 +43,13 @@ def test_a_fresh_copy_is_returned_and_a_stale_copy_is_fetched_again(
     assert kept.get("a", source) == Thing("nomor 3")
 
 
-def test_a_copy_is_shared_with_other_cache_instances(kept: Cache[Thing | None]) -> None:
+def test_a_copy_is_shared_with_other_cache_instances(kept):
     source = Source()
     kept.get("a", source)
     assert new().get("a", source) == Thing("nomor 1")
 
 
-def test_a_stale_copy_is_returned_while_the_source_fails(
-    kept: Cache[Thing | None], later: Callable[[float], None]
-) -> None:
+def test_a_stale_copy_is_returned_while_the_source_fails(kept, later):
     source = Source()
     kept.get("a", source)
     later(3 * 86400)
@@ -68,7 +59,7 @@ def test_a_stale_copy_is_returned_while_the_source_fails(
     assert kept.get("a", source) == Thing("nomor 3")
 
 
-def test_without_a_copy_the_failure_is_raised_and_not_cached(kept: Cache[Thing | None]) -> None:
+def test_without_a_copy_the_failure_is_raised_and_not_cached(kept):
     source = Source()
     source.error = ProviderError("test", "timeout")
     with pytest.raises(ProviderError) as caught:
@@ -78,7 +69,7 @@ def test_without_a_copy_the_failure_is_raised_and_not_cached(kept: Cache[Thing |
     assert kept.get("a", source) == Thing("nomor 2")
 
 
-def test_copies_expire_after_two_days_and_empty_results_after_a_minute(app: Flask, kept: Cache[Thing | None]) -> None:
+def test_copies_expire_after_two_days_and_empty_results_after_a_minute(app, kept):
     kept.get("a", Source())
     assert kept.get("b", lambda: None) is None
     assert kept.get("b", Source()) is None
@@ -87,8 +78,8 @@ def test_copies_expire_after_two_days_and_empty_results_after_a_minute(app: Flas
     assert 0 < redis.ttl("cache:test:b") <= 60
 
 
-def test_without_redis_each_call_goes_to_the_source(kept: Cache[Thing | None], monkeypatch: pytest.MonkeyPatch) -> None:
-    def away() -> Any:
+def test_without_redis_each_call_goes_to_the_source(kept, monkeypatch):
+    def away():
         raise RedisConnectionError("away")
 
     monkeypatch.setattr(module, "connection", away)
@@ -96,8 +87,8 @@ def test_without_redis_each_call_goes_to_the_source(kept: Cache[Thing | None], m
     assert [kept.get("a", source), kept.get("a", source)] == [Thing("nomor 1"), Thing("nomor 2")]
 
 
-def test_an_exception_of_the_fetch_is_raised_and_not_cached(kept: Cache[Thing | None]) -> None:
-    def crash() -> Thing:
+def test_an_exception_of_the_fetch_is_raised_and_not_cached(kept):
+    def crash():
         raise RuntimeError("a bug")
 
     with pytest.raises(RuntimeError):

@@ -1,13 +1,10 @@
 """Tests of a process that is suspended during a call. The call returns the response or has an unknown outcome."""
 
-from __future__ import annotations
-
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 
 import psutil
 import pytest
@@ -34,13 +31,13 @@ ANSWER = b'HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{"ok":true}'
 
 
 @pytest.fixture
-def server() -> Iterator[socket.socket]:
+def server():
     with socket.create_server(("127.0.0.1", 0)) as listening:
         yield listening
 
 
 @pytest.fixture
-def caller(server: socket.socket) -> Iterator[subprocess.Popen[str]]:
+def caller(server):
     url = f"http://127.0.0.1:{server.getsockname()[1]}/"
     command = [sys.executable, "-c", CALL, url]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -51,7 +48,7 @@ def caller(server: socket.socket) -> Iterator[subprocess.Popen[str]]:
         process.kill()
 
 
-def begin(caller: subprocess.Popen[str], server: socket.socket) -> socket.socket:
+def begin(caller, server):
     """Start the call, read its request to the end, suspend the process and return the connection."""
     assert caller.stdin is not None
     caller.stdin.write("\n")
@@ -63,24 +60,20 @@ def begin(caller: subprocess.Popen[str], server: socket.socket) -> socket.socket
     return connection
 
 
-def outcome(caller: subprocess.Popen[str]) -> str:
+def outcome(caller):
     caller.send_signal(signal.SIGCONT)
     assert caller.stdout is not None
     return caller.stdout.readline()
 
 
-def test_a_response_during_suspension_is_returned_or_its_outcome_is_unknown(
-    caller: subprocess.Popen[str], server: socket.socket
-) -> None:
+def test_a_response_during_suspension_is_returned_or_its_outcome_is_unknown(caller, server):
     with begin(caller, server) as connection:
         connection.sendall(ANSWER)
         time.sleep(BUDGET_S + 0.5)
         assert outcome(caller) in ("{'ok': True}\n", "timeout True\n", "broken True\n")
 
 
-def test_a_missing_response_is_a_timeout_after_the_process_resumes(
-    caller: subprocess.Popen[str], server: socket.socket
-) -> None:
+def test_a_missing_response_is_a_timeout_after_the_process_resumes(caller, server):
     with begin(caller, server):
         time.sleep(BUDGET_S + 0.5)
         assert outcome(caller) == "timeout True\n"

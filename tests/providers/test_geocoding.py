@@ -1,18 +1,14 @@
 """Province of a position, from the villages of the gazetteer."""
 
-from __future__ import annotations
-
 import gc
 import random
 import subprocess
 import sys
 import time
 import tracemalloc
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from statistics import median
-from typing import Any
 
 import pytest
 
@@ -27,36 +23,36 @@ from tests.providers.known_places import INSIDE, OUTSIDE
 INSIDE_CASES = [(name, at, province) for province, places in INSIDE.items() for name, at in places.items()]
 
 
-def test_every_known_place_is_in_its_province() -> None:
+def test_every_known_place_is_in_its_province():
     found = {(name, province): geocoding.province_at(*at) for name, at, province in INSIDE_CASES}
     wrong = (f"{name}, {province}: {at}" for (name, province), at in found.items() if at != province)
     assert_none(wrong, "Found in another province:")
 
 
-def test_no_place_outside_indonesia_has_a_province() -> None:
+def test_no_place_outside_indonesia_has_a_province():
     found = {name: geocoding.province_at(*at) for name, at in OUTSIDE.items()}
     assert_none((f"{name}: {at}" for name, at in found.items() if at), "Found in a province:")
 
 
-def test_the_known_places_cover_every_province() -> None:
+def test_the_known_places_cover_every_province():
     assert len(INSIDE_CASES) >= 100
     assert set(INSIDE) == set(PROVINCES)
     assert len(OUTSIDE) >= 15
 
 
-def test_the_gazetteer_uses_the_canonical_name_of_every_province() -> None:
+def test_the_gazetteer_uses_the_canonical_name_of_every_province():
     found = set(geocoding.gazetteer()._provinces)
     assert found == {*PROVINCES, ""}
 
 
-def test_the_gazetteer_file_is_under_a_megabyte_and_has_an_attribution() -> None:
+def test_the_gazetteer_file_is_under_a_megabyte_and_has_an_attribution():
     assert geocoding.PLACES.stat().st_size < 1_000_000
     attribution = (geocoding.PLACES.parent / "ATTRIBUTION.md").read_text(encoding="utf-8")
     for words in ("geografis", "MIT License", "GeoNames", "Creative Commons Attribution 4.0"):
         assert words in attribution
 
 
-def test_the_grid_search_gives_the_same_result_as_a_full_search() -> None:
+def test_the_grid_search_gives_the_same_result_as_a_full_search():
     draw = random.Random(3)
     places = [(draw.uniform(-2, 2), draw.uniform(100, 104), str(number)) for number in range(1500)]
     grid = Gazetteer(places)
@@ -66,7 +62,7 @@ def test_the_grid_search_gives_the_same_result_as_a_full_search() -> None:
         assert grid.nearest(lat, lng, 10) == (area if km <= 10 else None)
 
 
-def test_a_village_beyond_the_distance_limit_is_not_found() -> None:
+def test_a_village_beyond_the_distance_limit_is_not_found():
     grid = Gazetteer([(0.0, 110.0, "Kalimantan Barat")])
     degrees = 30 / 111.195
     for sign in (1, -1):
@@ -76,13 +72,13 @@ def test_a_village_beyond_the_distance_limit_is_not_found() -> None:
         assert grid.nearest(0, 110 + sign * degrees * 1.001, 30) is None
 
 
-def test_a_lookup_reads_only_a_small_part_of_the_places(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lookup_reads_only_a_small_part_of_the_places(monkeypatch):
     draw = random.Random(5)
     spots = [(draw.uniform(-8.5, -6), draw.uniform(106, 114)) for _ in range(1000)]  # Java has the most villages
     grid = geocoding.gazetteer()
     runs, read = Gazetteer._runs, [0]
 
-    def counted(*args: Any) -> Iterator[tuple[int, int]]:
+    def counted(*args):
         for start, end in runs(*args):
             read[-1] += end - start
             yield start, end
@@ -96,7 +92,7 @@ def test_a_lookup_reads_only_a_small_part_of_the_places(monkeypatch: pytest.Monk
 
 
 @pytest.mark.slow
-def test_loading_the_gazetteer_uses_less_than_twenty_megabytes_of_memory() -> None:
+def test_loading_the_gazetteer_uses_less_than_twenty_megabytes_of_memory():
     gc.collect()
     tracemalloc.start()
     try:
@@ -110,16 +106,16 @@ def test_loading_the_gazetteer_uses_less_than_twenty_megabytes_of_memory() -> No
 
 
 @pytest.mark.slow
-def test_importing_the_geocoder_reads_no_data() -> None:
+def test_importing_the_geocoder_reads_no_data():
     code = "import app.providers.geocoding as g; print(g._load.cache_info().currsize)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "0"
 
 
-def test_concurrent_first_calls_load_the_gazetteer_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[Gazetteer] = []
+def test_concurrent_first_calls_load_the_gazetteer_once(monkeypatch):
+    read = []
 
-    def load() -> Gazetteer:
+    def load():
         read.append(Gazetteer([]))
         time.sleep(0.05)  # gives the other threads time to arrive
         return read[-1]

@@ -1,7 +1,5 @@
 """Provider keys in URLs. No log line may contain them."""
 
-from __future__ import annotations
-
 import io
 import logging
 from contextlib import suppress
@@ -12,7 +10,7 @@ from tests.helpers.apps import config_for_tests
 from tests.providers.raw_server import raw
 
 
-def test_a_malformed_response_header_does_not_put_the_key_in_the_log(variables: dict[str, str]) -> None:
+def test_a_malformed_response_header_does_not_put_the_key_in_the_log(variables):
     stream = io.StringIO()
     handlers, level = logging.getLogger().handlers[:], logging.getLogger().level
     try:

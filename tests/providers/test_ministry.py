@@ -1,7 +1,5 @@
 """Tests of the client of the ministry's website, with a simulator of the website."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import asdict, replace
@@ -12,25 +10,23 @@ from app.providers.ministry import BUDGET_S, Ministry, UrlNotAllowed, text_of
 from app.providers.ministry_pages import read_article
 from app.providers.responses import ProviderError, ProviderResponse
 from config import Config
-from dev.simulators import Server
 
 
 @pytest.fixture
-def ministry(sim: Server) -> Ministry:
+def ministry(sim):
     return Ministry.from_config(Config.from_env({"ENVIRONMENT": "testing", **sim.env}))
 
 
-def first(sim: Server) -> str:
-    address: str = sim.ministry.address(sim.ministry.articles[0])
-    return address
+def first(sim):
+    return sim.ministry.address(sim.ministry.articles[0])
 
 
-def rewrite(sim: Server, text: str) -> None:
+def rewrite(sim, text):
     """Replace the text of the first article, as an editor would."""
     sim.ministry.articles[0] = replace(sim.ministry.articles[0], text=text)
 
 
-def test_headlines_are_in_order_without_duplicates_and_with_absolute_urls(sim: Server, ministry: Ministry) -> None:
+def test_headlines_are_in_order_without_duplicates_and_with_absolute_urls(sim, ministry):
     found = ministry.headlines()
     assert [row.url for row in found] == [sim.ministry.address(each) for each in sim.ministry.articles]
     assert [row.title for row in found] == [each.title for each in sim.ministry.articles]
@@ -38,7 +34,7 @@ def test_headlines_are_in_order_without_duplicates_and_with_absolute_urls(sim: S
 
 
 @pytest.mark.parametrize("charset", ["windows-1252", "utf-16", "meta_charset", "wrong_charset"])
-def test_headlines_and_articles_are_decoded_from_any_charset(sim: Server, ministry: Ministry, charset: str) -> None:
+def test_headlines_and_articles_are_decoded_from_any_charset(sim, ministry, charset):
     sim.ministry.show(charset)
     assert ministry.headlines()[2].title == "Kesehatan Jiwa Remaja – “Cerita, Yuk!”"
     page = ministry.article(first(sim))
@@ -47,14 +43,14 @@ def test_headlines_and_articles_are_decoded_from_any_charset(sim: Server, minist
 
 
 @pytest.mark.parametrize("variant", ["emptied", "redesign"])
-def test_a_list_without_articles_is_a_failure(sim: Server, ministry: Ministry, variant: str) -> None:
+def test_a_list_without_articles_is_a_failure(sim, ministry, variant):
     sim.ministry.show(variant)
     with pytest.raises(ProviderError, match="no articles"):
         ministry.headlines()
 
 
 @pytest.mark.parametrize("variants", [(), ("no_jsonld",), ("no_og",), ("broken_jsonld",), ("no_content",)])
-def test_title_and_text_are_found_in_each_variant(sim: Server, ministry: Ministry, variants: tuple[str, ...]) -> None:
+def test_title_and_text_are_found_in_each_variant(sim, ministry, variants):
     sim.ministry.show(*variants)
     page = ministry.article(first(sim))
     assert page is not None
@@ -74,7 +70,7 @@ def test_title_and_text_are_found_in_each_variant(sim: Server, ministry: Ministr
     ],
     ids=["picture", "picture and words", "words"],
 )
-def test_an_article_block_with_a_picture_or_few_words_is_an_article(sim: Server, ministry: Ministry, text: str) -> None:
+def test_an_article_block_with_a_picture_or_few_words_is_an_article(sim, ministry, text):
     rewrite(sim, text)
     page = ministry.article(first(sim))
     assert page is not None
@@ -84,29 +80,27 @@ def test_an_article_block_with_a_picture_or_few_words_is_an_article(sim: Server,
 
 
 @pytest.mark.parametrize("variants", [("no_article",), ("no_jsonld", "no_og")], ids=["no text", "no title"])
-def test_a_page_without_a_text_block_or_a_title_is_not_an_article(
-    sim: Server, ministry: Ministry, variants: tuple[str, ...]
-) -> None:
+def test_a_page_without_a_text_block_or_a_title_is_not_an_article(sim, ministry, variants):
     sim.ministry.show(*variants)
     with pytest.raises(ProviderError, match="no article"):
         ministry.article(first(sim))
 
 
 @pytest.mark.parametrize("text", ["", " <p></p> ", "<script>muat()</script>"], ids=["blank", "space", "script"])
-def test_an_empty_article_block_is_not_an_article(sim: Server, ministry: Ministry, text: str) -> None:
+def test_an_empty_article_block_is_not_an_article(sim, ministry, text):
     rewrite(sim, text)
     with pytest.raises(ProviderError, match="no article"):
         ministry.article(first(sim))
 
 
-def test_the_longer_of_two_blocks_with_the_same_class_is_read(sim: Server, ministry: Ministry) -> None:
+def test_the_longer_of_two_blocks_with_the_same_class_is_read(sim, ministry):
     rewrite(sim, f'Ringkasan.</div><div class="entry-content">{sim.ministry.articles[0].text}')
     page = ministry.article(first(sim))
     assert page is not None
     assert page.content.startswith("<p><strong>Jakarta</strong> – Diabetes perlu dikenali")
 
 
-def test_picture_and_time_are_read_from_json_ld_or_else_from_open_graph(sim: Server, ministry: Ministry) -> None:
+def test_picture_and_time_are_read_from_json_ld_or_else_from_open_graph(sim, ministry):
     for variants in ((), ("no_jsonld",), ("no_og",)):
         sim.ministry.show(*variants)
         page = ministry.article(first(sim))
@@ -127,7 +121,7 @@ TEXT = "Cuci tangan dengan sabun sebelum makan. " * 4
         ({}, "tel:\x01119"),
     ],
 )
-def test_a_page_with_invalid_parts_is_still_read(news: dict[str, str], link: str) -> None:
+def test_a_page_with_invalid_parts_is_still_read(news, link):
     news = {"@type": "NewsArticle", "headline": "Cuci Tangan", **news}
     text = (
         f'<script type="application/ld+json">{json.dumps(news)}</script>'
@@ -142,7 +136,7 @@ def test_a_page_with_invalid_parts_is_still_read(news: dict[str, str], link: str
 
 @pytest.mark.parametrize("break_", ["\v", "&#11;", "\x01", "\ufffe"])
 @pytest.mark.parametrize("clutter", ["<script>1</script>", "<form>Cari</form>", '<img src="javascript:1">'])
-def test_text_with_a_control_character_is_kept_when_clutter_is_removed(clutter: str, break_: str) -> None:
+def test_text_with_a_control_character_is_kept_when_clutter_is_removed(clutter, break_):
     head = '<meta property="og:title" content="Cuci Tangan">'
     text = f'{head}<div class="entry-content"><p>{clutter}Pakai{break_}sabun. {TEXT}</p></div>'
     page = read_article(text, "https://ayosehat.kemkes.go.id/cuci-tangan", lambda url: True)
@@ -151,7 +145,7 @@ def test_text_with_a_control_character_is_kept_when_clutter_is_removed(clutter: 
     assert "Cari" not in page.content
 
 
-def test_links_in_an_article_are_absolute_and_have_no_utm_parameters(sim: Server, ministry: Ministry) -> None:
+def test_links_in_an_article_are_absolute_and_have_no_utm_parameters(sim, ministry):
     page = ministry.article(first(sim))
     assert page is not None
     assert f'<a href="{sim.ministry.url}/artikel" rel="noopener noreferrer nofollow">' in page.content
@@ -159,7 +153,7 @@ def test_links_in_an_article_are_absolute_and_have_no_utm_parameters(sim: Server
     assert "utm_" not in page.content
 
 
-def test_harmful_html_is_removed_from_an_article(sim: Server, ministry: Ministry) -> None:
+def test_harmful_html_is_removed_from_an_article(sim, ministry):
     sim.ministry.show("hostile")
     page = ministry.article(first(sim))
     assert page is not None
@@ -169,17 +163,17 @@ def test_harmful_html_is_removed_from_an_article(sim: Server, ministry: Ministry
     assert "Diabetes perlu dikenali" in page.content
 
 
-def test_an_article_that_does_not_exist_is_none(sim: Server, ministry: Ministry) -> None:
+def test_an_article_that_does_not_exist_is_none(sim, ministry):
     assert ministry.article(f"{sim.ministry.url}/tidak-ada-lagi") is None
 
 
-def test_a_captive_portal_is_no_article(sim: Server, ministry: Ministry) -> None:
+def test_a_captive_portal_is_no_article(sim, ministry):
     sim.fault("ministry", "wrong_type")
     with pytest.raises(ProviderError, match="no article"):
         ministry.article(first(sim))
 
 
-def test_an_article_keeps_the_requested_url_after_a_redirect(sim: Server, ministry: Ministry) -> None:
+def test_an_article_keeps_the_requested_url_after_a_redirect(sim, ministry):
     asked = f"{sim.ministry.url}/_redirect?to=/ministry{sim.ministry.articles[0].path}"
     page = ministry.article(asked + "&utm_source=x#isi")
     assert page is not None
@@ -193,7 +187,7 @@ def test_an_article_keeps_the_requested_url_after_a_redirect(sim: Server, minist
     ["http://10.0.0.1/", "http://169.254.169.254/latest/", "https://evil.example/", "//evil.example/x", "http://[::1]/",
      "file:///etc/passwd", "gopher://127.0.0.1:6379/_FLUSHALL"],
 )  # fmt: skip
-def test_a_redirect_to_a_forbidden_url_is_not_followed(sim: Server, ministry: Ministry, target: str) -> None:
+def test_a_redirect_to_a_forbidden_url_is_not_followed(sim, ministry, target):
     with pytest.raises(UrlNotAllowed):
         ministry.article(f"{sim.ministry.url}/_redirect?to={target}")
     sim.fault("ministry", "redirect", location=target)
@@ -201,7 +195,7 @@ def test_a_redirect_to_a_forbidden_url_is_not_followed(sim: Server, ministry: Mi
         ministry.headlines()
 
 
-def test_a_redirect_loop_ends_with_an_error(sim: Server, ministry: Ministry) -> None:
+def test_a_redirect_loop_ends_with_an_error(sim, ministry):
     sim.fault("ministry", "redirect", times=None, location=f"{sim.ministry.url}/artikel")
     with pytest.raises(ProviderError, match="redirect"):
         ministry.headlines()
@@ -209,7 +203,7 @@ def test_a_redirect_loop_ends_with_an_error(sim: Server, ministry: Ministry) -> 
 
 
 @pytest.mark.parametrize("kind", ["down", "drop", "garbage", "not_http", "oversize", "status"])
-def test_every_fault_raises_a_provider_error_after_few_attempts(sim: Server, ministry: Ministry, kind: str) -> None:
+def test_every_fault_raises_a_provider_error_after_few_attempts(sim, ministry, kind):
     sim.fault("ministry", kind, times=None)
     assert BUDGET_S < 8
     with pytest.raises(ProviderError):
@@ -217,7 +211,7 @@ def test_every_fault_raises_a_provider_error_after_few_attempts(sim: Server, min
     assert 1 <= len(sim.ministry.calls) <= 3
 
 
-def test_a_403_is_a_permanent_error_and_a_503_is_retried(sim: Server, ministry: Ministry) -> None:
+def test_a_403_is_a_permanent_error_and_a_503_is_retried(sim, ministry):
     sim.fault("ministry", "status", status=403)
     with pytest.raises(ProviderError) as caught:
         ministry.headlines()
@@ -226,7 +220,7 @@ def test_a_403_is_a_permanent_error_and_a_503_is_retried(sim: Server, ministry: 
     assert ministry.headlines()  # the client has retried the call
 
 
-def decoded(body: bytes, content_type: str = "text/html") -> str:
+def decoded(body, content_type="text/html"):
     return text_of(ProviderResponse("ministry", "http://x/", 200, {"Content-Type": content_type}, body))
 
 
@@ -241,11 +235,11 @@ def decoded(body: bytes, content_type: str = "text/html") -> str:
         ("\ufeffé".encode(), "text/html"),
     ],
 )
-def test_text_is_decoded_despite_a_missing_or_wrong_charset(body: bytes, content_type: str) -> None:
+def test_text_is_decoded_despite_a_missing_or_wrong_charset(body, content_type):
     assert decoded(body, content_type) == "é"
 
 
-def test_binary_data_is_decoded_without_an_error() -> None:
+def test_binary_data_is_decoded_without_an_error():
     assert decoded(bytes(range(256)), "text/html; charset=hex")
 
 
@@ -255,7 +249,7 @@ SHOWN = "“Cerita” & Anda"
 
 @pytest.mark.parametrize("title", [QUOTED, SHOWN])
 @pytest.mark.parametrize("source", ["json_ld", "og"])
-def test_entities_left_in_a_headline_are_unescaped(source: str, title: str) -> None:
+def test_entities_left_in_a_headline_are_unescaped(source, title):
     double = title.replace("&", "&amp;")
     head = {
         "json_ld": f'<script type="application/ld+json">{json.dumps({"@type": "Article", "headline": title})}</script>',
@@ -267,6 +261,6 @@ def test_entities_left_in_a_headline_are_unescaped(source: str, title: str) -> N
     assert page.title == SHOWN
 
 
-def test_entities_left_in_a_list_of_headlines_are_unescaped(sim: Server, ministry: Ministry) -> None:
+def test_entities_left_in_a_list_of_headlines_are_unescaped(sim, ministry):
     sim.ministry.articles[0] = replace(sim.ministry.articles[0], title=QUOTED)
     assert ministry.headlines()[0].title == SHOWN

@@ -1,7 +1,5 @@
 """Allowed addresses of the ministry's articles."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.providers.ministry import Ministry, UrlNotAllowed
@@ -9,7 +7,7 @@ from config import Config
 from tests.providers.hostile_addresses import HOST, HOSTILE
 
 
-def test_a_hostile_address_is_refused(subtests: pytest.Subtests) -> None:
+def test_a_hostile_address_is_refused(subtests):
     ministry = Ministry.from_config(Config.from_env({"ENVIRONMENT": "testing"}))
     for url in HOSTILE:
         with subtests.test(url), pytest.raises(UrlNotAllowed):
@@ -24,11 +22,11 @@ def test_a_hostile_address_is_refused(subtests: pytest.Subtests) -> None:
         (f"https://{HOST}/gizi%20anak/é", f"https://{HOST}/gizi%20anak/%C3%A9"),
     ],
 )
-def test_an_allowed_address_is_normalised(url: str, canonical: str) -> None:
+def test_an_allowed_address_is_normalised(url, canonical):
     assert Ministry.from_config(Config.from_env({"ENVIRONMENT": "testing"})).allowed(url) == canonical
 
 
-def test_plain_http_is_allowed_only_for_the_origin_of_the_article_source() -> None:
+def test_plain_http_is_allowed_only_for_the_origin_of_the_article_source():
     env = {"ENVIRONMENT": "testing", "ARTICLE_SOURCE_URL": "http://127.0.0.1:9/artikel"}
     ministry = Ministry.from_config(Config.from_env({**env, "ARTICLE_HOSTS": "127.0.0.1:9,other.example:9"}))
     assert ministry.allowed("http://127.0.0.1:9/x") == "http://127.0.0.1:9/x"

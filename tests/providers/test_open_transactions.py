@@ -1,20 +1,14 @@
 """No provider is called inside a transaction, because a call may take seconds and a transaction holds locks."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import fields, replace
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.providers.http import Http
 from app.videos import live
 from config import Config
-from dev.simulators import Server
 from tests.accounts.registration import SITI
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_admin, make_video
@@ -25,15 +19,15 @@ IDLE = sa.text(
 
 
 @pytest.fixture
-def idle(committed: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+def idle(committed, sim, monkeypatch):
     """Configure all simulators. Yield the number of open transactions at the time of each provider call."""
     simulated = Config.from_env({"ENVIRONMENT": "testing", **sim.env})
     pointed = {each.name: getattr(simulated, each.name) for each in fields(Config) if each.name.upper() in sim.env}
     monkeypatch.setitem(committed.extensions, "config", replace(committed.extensions["config"], **pointed))
-    counts: list[int] = []
+    counts = []
     fetch = Http.fetch
 
-    def counted(self: Http, *args: Any, **kwargs: Any) -> Any:
+    def counted(self, *args, **kwargs):
         with db.engine.connect() as connection:
             counts.append(connection.scalar(IDLE) or 0)
         return fetch(self, *args, **kwargs)
@@ -44,7 +38,7 @@ def idle(committed: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Iter
     live.client.cache_clear()
 
 
-def test_no_route_calls_a_provider_inside_a_transaction(committed: Flask, sim: Server, idle: list[int]) -> None:
+def test_no_route_calls_a_provider_inside_a_transaction(committed, sim, idle):
     with unit_of_work():
         admin, stored_id = Client(committed).as_(make_admin()), make_video(video_id="sdVideo0001").id
     key = {"Idempotency-Key": "kunci-sekali"}

@@ -1,9 +1,6 @@
 """Client of the places provider: pages, tokens that are not valid yet, and error statuses."""
 
-from __future__ import annotations
-
 import time
-from typing import Any
 
 import pytest
 
@@ -11,7 +8,6 @@ from app.providers import places
 from app.providers.http import Http, ProviderError
 from app.providers.places import Place, Places
 from config import Config
-from dev.simulators import Server
 from dev.simulators.places import KEY
 from dev.stack.waiting import PATIENCE_S
 from tests.providers.patience import PATIENT, patience_with
@@ -22,18 +18,18 @@ JAYAPURA = (-2.5330, 140.7180)
 EMPTY = (-10.5, 100.0)
 
 
-def client(sim: Server, url: str | None = None, key: str = KEY, fault: str = "") -> Places:
+def client(sim, url=None, key=KEY, fault=""):
     http = Http("places", attempts=1, **patience_with(fault))
     return Places(http, url or sim.places.url, key)
 
 
-def refusal(sim: Server, **options: Any) -> ProviderError:
+def refusal(sim, **options):
     with pytest.raises(ProviderError) as caught:
         client(sim, **options).nearby(*CIMAHI, 5000)
     return caught.value
 
 
-def test_a_found_place_has_all_its_fields(sim: Server) -> None:
+def test_a_found_place_has_all_its_fields(sim):
     assert client(sim).nearby(*JAYAPURA, 1000) == [
         Place(
             "ChIJsimulasiJayapura", "RSUD Jayapura", -2.533, 140.718, "Jl. Jend. Sudirman No. 1", 4.2,
@@ -42,14 +38,14 @@ def test_a_found_place_has_all_its_fields(sim: Server) -> None:
     ]  # fmt: skip
 
 
-def test_the_search_asks_for_hospitals_in_indonesian(sim: Server) -> None:
+def test_the_search_asks_for_hospitals_in_indonesian(sim):
     client(sim).nearby(*JAYAPURA, 1234.5)
     assert sim.places.calls[0].query == {
         "location": "-2.533000,140.718000", "radius": "1234", "type": "hospital", "language": "id", "key": KEY,
     }  # fmt: skip
 
 
-def test_three_pages_give_sixty_distinct_places(sim: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_three_pages_give_sixty_distinct_places(sim, monkeypatch):
     monkeypatch.setattr(places, "BUDGET_S", PATIENCE_S)
     sim.places.delay_s = 0.4
     found = client(sim).nearby(*CIMAHI, 5000)
@@ -58,22 +54,22 @@ def test_three_pages_give_sixty_distinct_places(sim: Server, monkeypatch: pytest
 
 
 @pytest.fixture
-def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+def waits(monkeypatch):
     """Return a list that records waits in seconds. The clock of the client moves only by these waits."""
-    found: list[float] = []
+    found = []
     start = time.monotonic()
     monkeypatch.setattr(places.time, "monotonic", lambda: start + sum(found))
     return found
 
 
-def test_a_page_token_that_is_not_valid_yet_is_retried_with_growing_waits(sim: Server, waits: list[float]) -> None:
+def test_a_page_token_that_is_not_valid_yet_is_retried_with_growing_waits(sim, waits):
     sim.places.delay_s = 2
     asked = Places(Http("places"), sim.places.url, KEY, sleep=waits.append)
     assert len(asked.nearby(*CIMAHI, 5000)) == 60
     assert waits == [0.3, 0.6, 1.2, 0.3, 0.6, 1.2]
 
 
-def test_waits_for_a_page_token_grow_to_two_seconds_within_the_budget(sim: Server, waits: list[float]) -> None:
+def test_waits_for_a_page_token_grow_to_two_seconds_within_the_budget(sim, waits):
     sim.places.delay_s = 1000
     asked = Places(Http("places"), sim.places.url, KEY, sleep=waits.append)
     assert len(asked.nearby(*CIMAHI, 5000)) == 20
@@ -81,12 +77,12 @@ def test_waits_for_a_page_token_grow_to_two_seconds_within_the_budget(sim: Serve
     assert sum(waits) < places.BUDGET_S
 
 
-def test_the_first_page_is_returned_when_a_later_page_fails(sim: Server) -> None:
+def test_the_first_page_is_returned_when_a_later_page_fails(sim):
     sim.places.delay_s = 0
     for fault in ("OVER_QUERY_LIMIT", "hang", "garbage"):
         http = Http("places", attempts=1, **PATIENT)
 
-        def fail_the_next(_: float, fault: str = fault, http: Http = http) -> None:
+        def fail_the_next(_, fault=fault, http=http):
             sim.fault("places", fault, times=1)
             http._read_s = patience_with(fault)["read_s"]
 
@@ -95,18 +91,18 @@ def test_the_first_page_is_returned_when_a_later_page_fails(sim: Server) -> None
         sim.clear_faults()
 
 
-def test_a_search_without_places_returns_an_empty_list(sim: Server) -> None:
+def test_a_search_without_places_returns_an_empty_list(sim):
     assert client(sim).nearby(*EMPTY, 5000) == []
 
 
 @pytest.mark.parametrize("status", ["OVER_QUERY_LIMIT", "REQUEST_DENIED", "INVALID_REQUEST", "UNKNOWN_ERROR"])
-def test_an_error_status_is_reported_without_another_call(sim: Server, status: str) -> None:
+def test_an_error_status_is_reported_without_another_call(sim, status):
     sim.fault("places", status, times=None)
     assert refusal(sim).reason == status
     assert len(sim.places.calls) == 1
 
 
-def test_a_wrong_key_is_denied(sim: Server) -> None:
+def test_a_wrong_key_is_denied(sim):
     assert refusal(sim, key="wrong").reason == "REQUEST_DENIED"
 
 
@@ -115,13 +111,13 @@ def test_a_wrong_key_is_denied(sim: Server) -> None:
     [("down", "broken"), ("drop", "broken"), ("hang", "timeout"), ("slow", "timeout"), ("garbage", "garbage"),
      ("wrong_type", "garbage"), ("oversize", "oversized"), ("redirect", "redirect"), ("status", "status")],
 )  # fmt: skip
-def test_every_fault_raises_a_provider_error_of_its_kind(sim: Server, fault: str, kind: str) -> None:
+def test_every_fault_raises_a_provider_error_of_its_kind(sim, fault, kind):
     sim.fault("places", fault, times=None)
     assert refusal(sim, fault=fault).kind == kind
 
 
 @pytest.mark.parametrize("body", [b"{}", b'{"status": 7}', b'{"status": "STRANGE"}'])
-def test_a_response_without_a_known_status_is_a_failure(sim: Server, body: bytes) -> None:
+def test_a_response_without_a_known_status_is_a_failure(sim, body):
     with raw(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body) as server:
         assert refusal(sim, url=server.url).kind == "status"
 
@@ -135,7 +131,7 @@ def test_a_response_without_a_known_status_is_a_failure(sim: Server, body: bytes
         {"business_status": "CLOSED_PERMANENTLY"},
     ],
 )  # fmt: skip
-def test_an_invalid_or_closed_place_is_left_out(sim: Server, extra: dict[str, Any]) -> None:
+def test_an_invalid_or_closed_place_is_left_out(sim, extra):
     sim.places.add("ChIJstrange", "RS Aneh", *JAYAPURA, extra=extra)
     assert [place.place_id for place in client(sim).nearby(*JAYAPURA, 1000)] == ["ChIJsimulasiJayapura"]
 
@@ -154,9 +150,7 @@ def test_an_invalid_or_closed_place_is_left_out(sim: Server, extra: dict[str, An
         ({"name": "x" * 300}, "name", "x" * 255),
     ],
 )
-def test_invalid_optional_fields_of_a_place_are_dropped_or_cleaned(
-    sim: Server, extra: dict[str, Any], field: str, value: object
-) -> None:
+def test_invalid_optional_fields_of_a_place_are_dropped_or_cleaned(sim, extra, field, value):
     sim.places.reset()
     sim.places.facilities = {}
     sim.places.add("ChIJstrange", "RS Aneh", *JAYAPURA, extra=extra)
@@ -164,7 +158,7 @@ def test_invalid_optional_fields_of_a_place_are_dropped_or_cleaned(
     assert getattr(place, field) == value
 
 
-def test_without_a_key_there_is_no_provider(sim: Server) -> None:
+def test_without_a_key_there_is_no_provider(sim):
     assert places.from_config(Config.from_env({"ENVIRONMENT": "testing"})) is None
     asked = places.from_config(Config.from_env({"ENVIRONMENT": "testing", **sim.places.env()}))
     assert asked is not None

@@ -1,8 +1,5 @@
 """Statuses of the live reads while a provider is down, slow or wrong, in one table."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from urllib.parse import quote
@@ -11,14 +8,13 @@ import pytest
 
 from app.core.lib import local_time
 from app.providers import cache, ministry, places, videos
-from dev.simulators import Server
 from tests.articles.samples import first
 from tests.faskes.provider import HOSPITAL, JAYAPURA
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.videos.samples import CHANNEL, ONE
 
 #: For each live read: the provider, and the path.
-READS: dict[str, tuple[str, Callable[[Server], str]]] = {
+READS = {
     "articles": ("ministry", lambda _: "/articles"),
     "article": ("ministry", lambda sim: f"/articles/detail?url={quote(first(sim))}"),
     "video": ("videos", lambda _: ONE),
@@ -27,7 +23,7 @@ READS: dict[str, tuple[str, Callable[[Server], str]]] = {
 }
 FAILED, TIMEOUT = (502, "provider_failed"), (504, "provider_timeout")
 #: For each fault: the answer of a live read without a copy.
-FAULTS: list[tuple[dict[str, object], tuple[int, str]]] = [
+FAULTS = [
     *(({"kind": kind}, FAILED) for kind in ("down", "drop", "not_http", "garbage", "wrong_type")),
     ({"kind": "oversize"}, FAILED),
     *(({"kind": "status", "status": status}, FAILED) for status in (401, 403, 500, 503)),
@@ -38,7 +34,7 @@ FAULTS: list[tuple[dict[str, object], tuple[int, str]]] = [
 
 
 @contextmanager
-def budgets(kind: object) -> Iterator[None]:
+def budgets(kind):
     """Shorten the time for a call if the provider never answers. The simulators keep such a call for a minute."""
     with pytest.MonkeyPatch.context() as patch:
         for provider in (ministry, places, videos) if kind in ("hang", "slow") else ():
@@ -46,18 +42,12 @@ def budgets(kind: object) -> Iterator[None]:
         yield
 
 
-def test_a_read_is_answered_within_ten_seconds() -> None:
+def test_a_read_is_answered_within_ten_seconds():
     assert max(provider.BUDGET_S for provider in (ministry, places, videos)) <= 8  # a last read may take two more
 
 
 @pytest.mark.parametrize(("fault", "answer"), FAULTS, ids=str)
-def test_a_failure_is_502_or_504_without_a_copy_and_200_with_one(
-    client: Client,
-    outside: Server,
-    monkeypatch: pytest.MonkeyPatch,
-    fault: dict[str, object],
-    answer: tuple[int, str],
-) -> None:
+def test_a_failure_is_502_or_504_without_a_copy_and_200_with_one(client, outside, monkeypatch, fault, answer):
     for provider, path_of in READS.values():
         path = path_of(outside)
         outside.fault(provider, times=None, **fault)
@@ -77,9 +67,7 @@ def test_a_failure_is_502_or_504_without_a_copy_and_200_with_one(
 
 
 @pytest.mark.parametrize("fault", ["down", "hang", "garbage", "OVER_QUERY_LIMIT", "REQUEST_DENIED"])
-def test_a_failure_of_the_places_provider_is_200_and_not_remembered(
-    client: Client, outside: Server, fault: str
-) -> None:
+def test_a_failure_of_the_places_provider_is_200_and_not_remembered(client, outside, fault):
     path = f"/faskes/nearby?lat={JAYAPURA[0]}&lng={JAYAPURA[1]}"
     outside.fault("places", fault, times=None)
     with budgets(fault):

@@ -1,32 +1,27 @@
 """Tests of the client of the video platform, with a simulator of the platform."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from app.providers.responses import ProviderError
 from app.providers.videos import BUDGET_S, VideoPlatform, read_video, thumbnail_of
 from config import Config
-from dev.simulators import Server
 from dev.simulators.videos import Video
 
 CHANNEL = "UCkemenkesSimulasi0000001"
 
 
 @pytest.fixture
-def platform(sim: Server) -> VideoPlatform:
+def platform(sim):
     found = VideoPlatform.from_config(Config.from_env({"ENVIRONMENT": "testing", **sim.env}))
     assert found is not None
     return found
 
 
-def test_without_a_key_there_is_no_platform() -> None:
+def test_without_a_key_there_is_no_platform():
     assert VideoPlatform.from_config(Config.from_env({"ENVIRONMENT": "testing"})) is None
 
 
-def test_a_video_is_returned_with_its_fields(platform: VideoPlatform) -> None:
+def test_a_video_is_returned_with_its_fields(platform):
     video = platform.one("hdMaxres001")
     assert video is not None
     assert (video.video_id, video.title) == ("hdMaxres001", "Mengenal Diabetes Melitus")
@@ -38,20 +33,18 @@ def test_a_video_is_returned_with_its_fields(platform: VideoPlatform) -> None:
     ("video_id", "picture"),
     [("hdMaxres001", "maxresdefault"), ("hdNoMaxres1", "hqdefault"), ("sdVideo0001", "hqdefault")],
 )
-def test_the_maxres_thumbnail_is_used_only_for_hd_videos_that_have_it(
-    platform: VideoPlatform, video_id: str, picture: str
-) -> None:
+def test_the_maxres_thumbnail_is_used_only_for_hd_videos_that_have_it(platform, video_id, picture):
     video = platform.one(video_id)
     assert video is not None
     assert video.thumbnail == f"https://i.ytimg.com/vi/{video_id}/{picture}.jpg"
 
 
 @pytest.mark.parametrize("video_id", ["nobodyKnows", "private0001", "a,b", "", "x" * 65, "hdMaxres001&key=x"])
-def test_an_unknown_private_or_invalid_video_id_returns_none(platform: VideoPlatform, video_id: str) -> None:
+def test_an_unknown_private_or_invalid_video_id_returns_none(platform, video_id):
     assert platform.one(video_id) is None
 
 
-def test_the_latest_videos_of_a_channel_need_two_calls(sim: Server, platform: VideoPlatform) -> None:
+def test_the_latest_videos_of_a_channel_need_two_calls(sim, platform):
     videos = platform.channel(CHANNEL)
     assert videos is not None
     assert len(videos) == 19  # one of the 20 videos is private
@@ -66,11 +59,11 @@ def test_the_latest_videos_of_a_channel_need_two_calls(sim: Server, platform: Vi
 
 
 @pytest.mark.parametrize("channel_id", ["UCnobody", "nobody", "UC", "UC../x"])
-def test_an_unknown_channel_is_none(platform: VideoPlatform, channel_id: str) -> None:
+def test_an_unknown_channel_is_none(platform, channel_id):
     assert platform.channel(channel_id) is None
 
 
-def test_search_results_keep_their_order_and_have_unescaped_titles(sim: Server, platform: VideoPlatform) -> None:
+def test_search_results_keep_their_order_and_have_unescaped_titles(sim, platform):
     sim.videos.add("escaped0001", "Gula & Garam <penting>")
     assert [video.title for video in platform.search("garam")] == ["Gula & Garam <penting>"]
     assert [video.title for video in platform.search("gizi")][:2] == ["Edukasi Gizi #0", "Edukasi Gizi #1"]
@@ -80,7 +73,7 @@ def test_search_results_keep_their_order_and_have_unescaped_titles(sim: Server, 
 
 
 @pytest.mark.parametrize("reason", ["keyInvalid", "accessNotConfigured", "quotaExceeded"])
-def test_a_refused_key_or_used_up_quota_is_not_retried(sim: Server, platform: VideoPlatform, reason: str) -> None:
+def test_a_refused_key_or_used_up_quota_is_not_retried(sim, platform, reason):
     sim.fault("videos", reason, times=None)
     with pytest.raises(ProviderError) as caught:
         platform.one("hdMaxres001")
@@ -91,9 +84,7 @@ def test_a_refused_key_or_used_up_quota_is_not_retried(sim: Server, platform: Vi
 @pytest.mark.parametrize(
     "kind", ["down", "drop", "garbage", "wrong_type", "not_http", "oversize", "redirect", "status"]
 )
-def test_every_fault_raises_a_provider_error_after_few_attempts(
-    sim: Server, platform: VideoPlatform, kind: str
-) -> None:
+def test_every_fault_raises_a_provider_error_after_few_attempts(sim, platform, kind):
     sim.fault("videos", kind, times=None)
     assert BUDGET_S < 8
     with pytest.raises(ProviderError) as caught:
@@ -102,7 +93,7 @@ def test_every_fault_raises_a_provider_error_after_few_attempts(
     assert "simulated-video-key" not in repr(caught.value)
 
 
-def said(**snippet: Any) -> dict[str, Any]:
+def said(**snippet):
     whole = {"title": "Judul", "channelId": CHANNEL, "channelTitle": "Kanal", "publishedAt": "2026-01-01T00:00:00Z"}
     details = {"definition": "hd", "duration": "PT1M"}
     return {"id": "hdMaxres001", "snippet": whole | snippet, "contentDetails": details}
@@ -129,7 +120,7 @@ def said(**snippet: Any) -> dict[str, Any]:
         ({"thumbnails": ["https://x/a.jpg"]}, "thumbnail", None),
     ],
 )
-def test_invalid_values_of_a_video_are_cleaned_or_left_out(snippet: dict[str, Any], field: str, value: object) -> None:
+def test_invalid_values_of_a_video_are_cleaned_or_left_out(snippet, field, value):
     video = read_video(said(**snippet))
     assert video is not None
     assert getattr(video, field) == value
@@ -148,11 +139,11 @@ def test_invalid_values_of_a_video_are_cleaned_or_left_out(snippet: dict[str, An
         said(title=" "),
     ],
 )
-def test_an_item_without_id_or_title_is_no_video(item: object) -> None:
+def test_an_item_without_id_or_title_is_no_video(item):
     assert read_video(item) is None
 
 
-def test_an_sd_video_does_not_use_the_maxres_thumbnail() -> None:
+def test_an_sd_video_does_not_use_the_maxres_thumbnail():
     both = {"maxres": {"url": "https://x/maxres.jpg"}, "high": {"url": "https://x/high.jpg"}}
     item = said(thumbnails=both)
     assert thumbnail_of(item) == "https://x/maxres.jpg"
@@ -160,7 +151,7 @@ def test_an_sd_video_does_not_use_the_maxres_thumbnail() -> None:
     assert thumbnail_of(item) == "https://x/high.jpg"
 
 
-def test_an_invalid_item_is_left_out_of_the_channel(sim: Server, platform: VideoPlatform) -> None:
+def test_an_invalid_item_is_left_out_of_the_channel(sim, platform):
     sim.videos.catalogue["kanal000099"] = Video("kanal000099", "", extra={"title": None, "thumbnails": 7})
     videos = platform.channel(CHANNEL)
     assert videos

@@ -3,12 +3,9 @@
 The simulator's decryption is tested with the example of RFC 8291.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time
-from typing import Any
 
 import http_ece
 import jwt
@@ -19,7 +16,6 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from app.providers import vapid, webpush
 from app.providers.http import ProviderError
 from config import ROOT
-from dev.simulators import Server
 from dev.simulators.push import decoded, encoded, origin
 from tests.helpers.apps import config_for_tests
 
@@ -31,23 +27,22 @@ AUTH = b"0123456789abcdef"
 P256DH = encoded(KEY.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint))
 
 
-def sender(subject: str = "mailto:operator@example.com") -> webpush.WebPush:
+def sender(subject="mailto:operator@example.com"):
     keys = {"VAPID_PUBLIC_KEY": PUBLIC, "VAPID_PRIVATE_KEY": PRIVATE, "VAPID_SUBJECT": subject}
     return webpush.WebPush(config_for_tests(**keys))
 
 
-def send(to: dict[str, Any], by: webpush.WebPush, payload: bytes = b"{}") -> None:
+def send(to, by, payload=b"{}"):
     subscription = webpush.Subscription(to["endpoint"], **to["keys"])
     by.send(subscription, payload, ttl_s=60, urgency="normal", topic=None)
 
 
-def opened(body: bytes) -> bytes:
-    clear: bytes = http_ece.decrypt(body, private_key=KEY, auth_secret=AUTH, version="aes128gcm")
-    return clear
+def opened(body):
+    return http_ece.decrypt(body, private_key=KEY, auth_secret=AUTH, version="aes128gcm")
 
 
 @pytest.mark.parametrize("size", [1, 100, webpush.MAX_PAYLOAD_BYTES])
-def test_a_payload_is_decrypted_only_with_the_key_of_the_browser(size: int) -> None:
+def test_a_payload_is_decrypted_only_with_the_key_of_the_browser(size):
     body = webpush._encrypted(webpush.Subscription("https://push.example.com/a", P256DH, encoded(AUTH)), b"x" * size)
     assert opened(body) == b"x" * size
     assert len(body) == size + 103 <= 4096
@@ -57,14 +52,14 @@ def test_a_payload_is_decrypted_only_with_the_key_of_the_browser(size: int) -> N
 
 
 @pytest.mark.parametrize("padding", ["", "=", "=="])
-def test_subscription_keys_may_have_base64_padding(padding: str) -> None:
+def test_subscription_keys_may_have_base64_padding(padding):
     subscription = webpush.Subscription("https://push.example.com/a", P256DH + padding, encoded(AUTH) + padding)
     assert webpush.is_key(subscription.p256dh)
     assert webpush.is_auth(subscription.auth)
     assert opened(webpush._encrypted(subscription, b"Halo")) == b"Halo"
 
 
-def test_two_encrypted_payloads_have_different_keys_and_salts() -> None:
+def test_two_encrypted_payloads_have_different_keys_and_salts():
     subscription = webpush.Subscription("https://push.example.com/a", P256DH, encoded(AUTH))
     bodies = [webpush._encrypted(subscription, b"Halo") for _ in range(2)]
     assert len({body[:16] for body in bodies}) == 2
@@ -74,12 +69,12 @@ def test_two_encrypted_payloads_have_different_keys_and_salts() -> None:
 @pytest.mark.parametrize(
     "subject", ["mailto:operator@example.com", "https://example.com", "https://example.com/kontak/operator?a=b"]
 )
-def test_a_push_service_accepts_the_vapid_signature(sim: Server, subject: str) -> None:
+def test_a_push_service_accepts_the_vapid_signature(sim, subject):
     send(sim.push.subscribe(PUBLIC), sender(subject))
     assert [message.error for message in sim.push.messages] == [None]
 
 
-def test_each_push_is_signed_for_the_origin_of_its_push_service() -> None:
+def test_each_push_is_signed_for_the_origin_of_its_push_service():
     by = sender("https://example.com/kontak")
     for endpoint in ("https://push.example.com/a?b=c", "https://push.example.net:8443/a"):
         scheme, _, fields = by._authorization(endpoint).partition(" ")
@@ -91,7 +86,7 @@ def test_each_push_is_signed_for_the_origin_of_its_push_service() -> None:
         assert 0 < claims["exp"] - time.time() <= webpush.TOKEN_LIFE_S
 
 
-def test_an_endpoint_that_cannot_be_signed_is_refused_permanently() -> None:
+def test_an_endpoint_that_cannot_be_signed_is_refused_permanently():
     subscription = {"endpoint": "https://[2606:4700:4700::1111]/a", "keys": {"p256dh": P256DH, "auth": encoded(AUTH)}}
     with pytest.raises(ProviderError) as error:
         send(subscription, sender())
@@ -101,7 +96,7 @@ def test_an_endpoint_that_cannot_be_signed_is_refused_permanently() -> None:
 
 
 @pytest.mark.slow
-def test_web_processes_do_not_import_the_push_libraries() -> None:
+def test_web_processes_do_not_import_the_push_libraries():
     """pywebpush imports aiohttp, which makes each start of a web process slower."""
     program = "import sys, wsgi; print({'pywebpush', 'py_vapid', 'aiohttp'} & set(sys.modules))"
     done = subprocess.run(

@@ -1,12 +1,8 @@
 """Routes of home page layouts, in the order of `routes.py`."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.for_admins import ForAdmins
 
 CIMAHI = {"lat": "-6.88", "lng": "107.55"}
@@ -18,7 +14,7 @@ SECTIONS = [{"id": "video", "enabled": True}, {"id": "articles", "enabled": Fals
 class TestGetNearbyProvinceConfig:
     """GET /province-config/nearby"""
 
-    def test_without_province_or_layout_is_404(self, client: Client, admin: Client) -> None:
+    def test_without_province_or_layout_is_404(self, client, admin):
         assert_error(client.get("/province-config/nearby", query_string=CIMAHI), 404, "not_found")
         admin.put("/province-config/default", {"sections": SECTIONS})
         assert_error(client.get("/province-config/nearby", query_string=CIMAHI), 404, "not_found")
@@ -28,7 +24,7 @@ class TestGetNearbyProvinceConfig:
 class TestGetProvinceConfig:
     """GET /province-config/<province>"""
 
-    def test_a_saved_layout_is_read_by_everybody(self, client: Client, admin: Client) -> None:
+    def test_a_saved_layout_is_read_by_everybody(self, client, admin):
         saved = admin.put("/province-config/Jawa Barat", {"sections": SECTIONS})
         assert saved.status_code == 200
         assert saved.json["province"] == "Jawa Barat"
@@ -39,7 +35,7 @@ class TestGetProvinceConfig:
             assert response.status_code == 200
             assert response.json == saved.json
 
-    def test_default_is_a_separate_layout(self, client: Client, admin: Client) -> None:
+    def test_default_is_a_separate_layout(self, client, admin):
         assert_error(client.get("/province-config/default"), 404)
         saved = admin.put("/province-config/default", {"sections": SECTIONS})
         assert saved.json["province"] == "default"
@@ -48,11 +44,11 @@ class TestGetProvinceConfig:
         assert_error(client.get("/province-config/default"), 404)
 
     @pytest.mark.parametrize("path", ["/province-config/Bali", "/province-config/Wakanda", "/province-config/%20"])
-    def test_no_saved_layout_is_404(self, client: Client, admin: Client, path: str) -> None:
+    def test_no_saved_layout_is_404(self, client, admin, path):
         assert_error(client.get(path), 404, "not_found")
         assert_error(admin.delete(path), 404, "not_found")
 
-    def test_a_nul_byte_in_the_path_is_refused(self, client: Client, admin: Client) -> None:
+    def test_a_nul_byte_in_the_path_is_refused(self, client, admin):
         admin.put("/province-config/Bali", {"sections": SECTIONS})
         for path in ("/province-config/Bali%00", "/province-config/Ba%00li"):
             assert_error(client.get(path), 404, "not_found")
@@ -64,19 +60,19 @@ class TestGetProvinceConfig:
 class TestUpdateProvinceConfig(ForAdmins):
     """PUT /province-config/<province>"""
 
-    def test_the_order_is_the_position_in_the_array(self, admin: Client) -> None:
+    def test_the_order_is_the_position_in_the_array(self, admin):
         sent = [{"id": "a", "enabled": True, "order": 7}, {"id": "b", "enabled": True, "order": 0}]
         sections = admin.put("/province-config/Bali", {"sections": sent}).json["sections"]
         assert [(section["id"], section["order"]) for section in sections] == [("a", 0), ("b", 1)]
 
-    def test_saving_again_replaces_everything(self, client: Client, admin: Client) -> None:
+    def test_saving_again_replaces_everything(self, client, admin):
         admin.put("/province-config/Bali", {"sections": SECTIONS})
         admin.put("/province-config/bali", {"sections": [{"id": "articles", "enabled": True}]})
         assert client.get("/province-config/Bali").json["sections"] == [{"id": "articles", "enabled": True, "order": 0}]
         admin.put("/province-config/Bali", {"sections": []})
         assert client.get("/province-config/Bali").json["sections"] == []
 
-    def test_an_unknown_province_is_400(self, admin: Client) -> None:
+    def test_an_unknown_province_is_400(self, admin):
         assert_error(admin.put("/province-config/Wakanda", {"sections": SECTIONS}), 400, "validation_error", "province")
 
     @pytest.mark.parametrize(
@@ -91,9 +87,7 @@ class TestUpdateProvinceConfig(ForAdmins):
             {"sections": [{"id": f"s{number}", "enabled": True} for number in range(51)]},
         ],
     )  # fmt: skip
-    def test_a_layout_that_breaks_a_rule_is_400_and_changes_nothing(
-        self, client: Client, admin: Client, body: dict[str, Any]
-    ) -> None:
+    def test_a_layout_that_breaks_a_rule_is_400_and_changes_nothing(self, client, admin, body):
         admin.put("/province-config/Bali", {"sections": SECTIONS})
         assert_error(admin.put("/province-config/Bali", body), 400, "validation_error", "sections")
         assert len(client.get("/province-config/Bali").json["sections"]) == 3
@@ -102,7 +96,7 @@ class TestUpdateProvinceConfig(ForAdmins):
 class TestDeleteProvinceConfig(ForAdmins):
     """DELETE /province-config/<province>"""
 
-    def test_a_deleted_layout_is_404(self, client: Client, admin: Client) -> None:
+    def test_a_deleted_layout_is_404(self, client, admin):
         admin.put("/province-config/Aceh", {"sections": SECTIONS})
         response = admin.delete("/province-config/Nanggroe Aceh Darussalam")
         assert (response.status_code, response.data) == (204, b"")

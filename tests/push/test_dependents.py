@@ -1,16 +1,10 @@
 """Pushes for a dependent go to the browsers of the caregiver."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
-from flask import Flask
 
 from app.core.database.session import unit_of_work
 from app.identity.models import RoleName
 from app.notifications import jobs
-from dev.simulators import Server
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.push.pushes import PAYLOAD, remind, shown, subscribe
@@ -19,12 +13,12 @@ SAID = {"title": "Pengingat: obat", "body": "Waktunya minum Metformin."}
 
 
 @pytest.fixture
-def client(committed: Flask, keys: str) -> Client:
+def client(committed, keys):
     return Client(committed)
 
 
 @pytest.fixture
-def people(client: Client) -> tuple[int, int]:
+def people(client):
     """Return the ids of a caregiver and of a dependent."""
     with unit_of_work():
         budi, ibu = make_user(RoleName.PENDAMPING), make_user()
@@ -32,9 +26,7 @@ def people(client: Client) -> tuple[int, int]:
         return budi.id, ibu.id
 
 
-def test_a_reminder_for_a_dependent_reaches_all_browsers_of_the_caregiver(
-    client: Client, sim: Server, keys: str, people: tuple[int, int]
-) -> None:
+def test_a_reminder_for_a_dependent_reaches_all_browsers_of_the_caregiver(client, sim, keys, people):
     browsers = [sim.push.subscribe(keys) for _ in range(2)]
     for browser in browsers:
         subscribe(client, browser, people[0], proven=True)
@@ -44,9 +36,7 @@ def test_a_reminder_for_a_dependent_reaches_all_browsers_of_the_caregiver(
     assert [shown(sim, browser) for browser in browsers] == [[SAID], [SAID]]
 
 
-def test_an_unverified_browser_of_a_dependent_shows_no_reminder(
-    client: Client, sim: Server, browser: dict[str, Any], people: tuple[int, int]
-) -> None:
+def test_an_unverified_browser_of_a_dependent_shows_no_reminder(client, sim, browser, people):
     subscribe(client, browser, people[1])
     remind(people[1])
     jobs.drain("urgent")
@@ -54,9 +44,7 @@ def test_an_unverified_browser_of_a_dependent_shows_no_reminder(
     assert shown(sim, browser) == []
 
 
-def test_a_public_push_to_a_dependent_reaches_the_caregiver(
-    client: Client, sim: Server, browser: dict[str, Any], people: tuple[int, int]
-) -> None:
+def test_a_public_push_to_a_dependent_reaches_the_caregiver(client, sim, browser, people):
     subscribe(client, browser, people[0], proven=True)
     response = client.post("/push/send", {"user_id": people[1], "payload": PAYLOAD})
     assert response.json["queued"] == 1

@@ -1,16 +1,11 @@
 """Push subscriptions of a session. After the session has ended, its browsers get no personal texts."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from datetime import timedelta
 from types import NoneType
-from typing import Any
 from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.errors import Unauthorized
@@ -21,7 +16,6 @@ from app.identity.models import LoginSession, RoleName
 from app.notifications import jobs
 from app.push import service
 from app.push.models import PushSubscription
-from dev.simulators import Server
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import PASSWORD, make_user, signed_in
 from tests.helpers.overlap import done_twice_at_once
@@ -32,41 +26,40 @@ TEXT = [{"title": "Pengingat: obat", "body": "Waktunya minum Metformin."}]
 
 
 @pytest.fixture
-def client(committed: Flask, keys: str) -> Client:
+def client(committed, keys):
     return Client(committed)
 
 
 @pytest.fixture
-def other_browser(sim: Server, keys: str) -> dict[str, Any]:
-    subscription: dict[str, Any] = sim.push.subscribe(keys)
-    return subscription
+def other_browser(sim, keys):
+    return sim.push.subscribe(keys)
 
 
-def sign_in(client: Client, user_id: int) -> Client:
+def sign_in(client, user_id):
     """Log the person in on a new device, and return the client of this device."""
     with unit_of_work():
         pair = sessions.begin(users.get(user_id))
     return client.with_token(pair.access_token)
 
 
-def id_of(device: Client) -> UUID:
+def id_of(device):
     return next(UUID(row["id"]) for row in device.get("/profile/sesi").json if row["current"])
 
 
-def subscribe(device: Client, browser: dict[str, Any]) -> None:
+def subscribe(device, browser):
     response = device.post("/push/subscribe", browser)
     assert response.status_code in (200, 201)
     assert response.json["is_verified"] is True
 
 
-def push(user_id: int, kind: str = "reminder", **fields: Any) -> None:
+def push(user_id, kind="reminder", **fields):
     """Send a push to the person's browsers."""
     remind(user_id, kind, **fields)
     for _ in range(2):
         jobs.drain("urgent")
 
 
-def idle(session_id: UUID, **age: float) -> None:
+def idle(session_id, **age):
     """Move the last use and the expiry of a session back by `age`."""
     span = timedelta(**age)
     unused = {"last_used_at": LoginSession.last_used_at - span, "expires_at": LoginSession.expires_at - span}
@@ -74,38 +67,33 @@ def idle(session_id: UUID, **age: float) -> None:
         db.session.execute(sa.update(LoginSession).filter_by(id=session_id).values(unused))
 
 
-def endpoints() -> list[str]:
+def endpoints():
     return list(db.session.scalars(sa.select(PushSubscription.endpoint)))
 
 
-def sign_out(owner: Client, stolen: Client) -> None:
+def sign_out(owner, stolen):
     assert owner.delete(f"/profile/sesi/{id_of(stolen)}").status_code == 200
 
 
-def sign_out_all(owner: Client, stolen: Client) -> None:
+def sign_out_all(owner, stolen):
     assert owner.delete("/profile/sesi").status_code == 200
 
 
-def change_password(owner: Client, stolen: Client) -> None:
+def change_password(owner, stolen):
     assert owner.put("/profile", {"password": "baru-sekali"}).status_code == 200
 
 
-def log_out(owner: Client, stolen: Client) -> None:
+def log_out(owner, stolen):
     assert stolen.post("/logout").status_code == 200
 
 
-ENDS: list[Callable[[Client, Client], None]] = [sign_out, sign_out_all, change_password, log_out]
+ENDS = [sign_out, sign_out_all, change_password, log_out]
 
 
 @pytest.mark.parametrize("end", ENDS)
 def test_the_browser_of_an_ended_session_is_unsubscribed_and_shows_no_push(
-    client: Client,
-    sim: Server,
-    user_id: int,
-    browser: dict[str, Any],
-    other_browser: dict[str, Any],
-    end: Callable[[Client, Client], None],
-) -> None:
+    client, sim, user_id, browser, other_browser, end
+):
     owner, stolen = sign_in(client, user_id), sign_in(client, user_id)
     subscribe(owner, browser)
     subscribe(stolen, other_browser)
@@ -116,9 +104,7 @@ def test_the_browser_of_an_ended_session_is_unsubscribed_and_shows_no_push(
     assert endpoints() == [browser["endpoint"]]
 
 
-def test_a_waiting_push_is_not_shown_after_its_session_has_ended(
-    client: Client, sim: Server, user_id: int, browser: dict[str, Any]
-) -> None:
+def test_a_waiting_push_is_not_shown_after_its_session_has_ended(client, sim, user_id, browser):
     device = sign_in(client, user_id)
     subscribe(device, browser)
     remind(user_id)
@@ -128,18 +114,14 @@ def test_a_waiting_push_is_not_shown_after_its_session_has_ended(
     assert shown(sim, browser) == []
 
 
-def test_deleting_the_account_deletes_its_push_subscriptions(
-    client: Client, user_id: int, browser: dict[str, Any]
-) -> None:
+def test_deleting_the_account_deletes_its_push_subscriptions(client, user_id, browser):
     device = sign_in(client, user_id)
     subscribe(device, browser)
     assert device.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
     assert endpoints() == []
 
 
-def test_a_subscription_remains_active_after_refreshes_of_its_session(
-    client: Client, sim: Server, user_id: int, browser: dict[str, Any]
-) -> None:
+def test_a_subscription_remains_active_after_refreshes_of_its_session(client, sim, user_id, browser):
     with unit_of_work():
         pair = sessions.begin(users.get(user_id))
     subscribe(client.with_token(pair.access_token), browser)
@@ -149,9 +131,7 @@ def test_a_subscription_remains_active_after_refreshes_of_its_session(
     assert shown(sim, browser) == TEXT
 
 
-def test_a_browser_that_subscribes_again_belongs_to_the_new_session(
-    client: Client, sim: Server, user_id: int, browser: dict[str, Any]
-) -> None:
+def test_a_browser_that_subscribes_again_belongs_to_the_new_session(client, sim, user_id, browser):
     first, second = sign_in(client, user_id), sign_in(client, user_id)
     subscribe(first, browser)
     subscribe(second, browser)
@@ -160,9 +140,7 @@ def test_a_browser_that_subscribes_again_belongs_to_the_new_session(
     assert shown(sim, browser) == TEXT
 
 
-def test_an_unverified_subscription_remains_after_a_logout(
-    client: Client, user_id: int, browser: dict[str, Any]
-) -> None:
+def test_an_unverified_subscription_remains_after_a_logout(client, user_id, browser):
     device = sign_in(client, user_id)
     assert client.post("/push/subscribe", {**browser, "user_id": user_id}).json["is_verified"] is False
     device.post("/logout")
@@ -178,14 +156,7 @@ def test_an_unverified_subscription_remains_after_a_logout(
         (RoleName.ADMIN, timedelta(minutes=31), NEUTRAL),
     ],
 )
-def test_the_browser_of_a_session_idle_too_long_shows_no_personal_text(
-    client: Client,
-    sim: Server,
-    browser: dict[str, Any],
-    role: RoleName,
-    age: timedelta,
-    seen: list[dict[str, str]],
-) -> None:
+def test_the_browser_of_a_session_idle_too_long_shows_no_personal_text(client, sim, browser, role, age, seen):
     with unit_of_work():
         user_id = make_user(role).id
     device = sign_in(client, user_id)
@@ -196,9 +167,7 @@ def test_the_browser_of_a_session_idle_too_long_shows_no_personal_text(
     assert shown(sim, browser) == seen * (2 if seen == TEXT else 1)
 
 
-def test_deleting_expired_sessions_deletes_their_subscriptions(
-    client: Client, user_id: int, browser: dict[str, Any], other_browser: dict[str, Any]
-) -> None:
+def test_deleting_expired_sessions_deletes_their_subscriptions(client, user_id, browser, other_browser):
     left, used = sign_in(client, user_id), sign_in(client, user_id)
     subscribe(left, browser)
     subscribe(used, other_browser)
@@ -207,9 +176,7 @@ def test_deleting_expired_sessions_deletes_their_subscriptions(
     assert endpoints() == [other_browser["endpoint"]]
 
 
-def test_a_moderator_gets_case_pushes_after_the_session_was_idle_too_long(
-    client: Client, sim: Server, browser: dict[str, Any]
-) -> None:
+def test_a_moderator_gets_case_pushes_after_the_session_was_idle_too_long(client, sim, browser):
     """A push about a moderation case has no personal text and is the only notice of an urgent case.
 
     Therefore this push needs no active session.
@@ -230,9 +197,7 @@ def test_a_moderator_gets_case_pushes_after_the_session_was_idle_too_long(
 
 
 @pytest.mark.parametrize("end", [sign_out_all, change_password])
-def test_a_verified_subscription_without_a_session_ends_with_all_sessions(
-    client: Client, sim: Server, user_id: int, browser: dict[str, Any], end: Callable[[Client, Client], None]
-) -> None:
+def test_a_verified_subscription_without_a_session_ends_with_all_sessions(client, sim, user_id, browser, end):
     """Old subscriptions have no session, because they are older than the column `session_id`."""
     owner, other = sign_in(client, user_id), sign_in(client, user_id)
     subscribe(owner, browser)
@@ -246,9 +211,7 @@ def test_a_verified_subscription_without_a_session_ends_with_all_sessions(
     assert endpoints() == []
 
 
-def test_subscribing_with_an_ended_session_is_refused_with_401(
-    client: Client, user_id: int, browser: dict[str, Any]
-) -> None:
+def test_subscribing_with_an_ended_session_is_refused_with_401(client, user_id, browser):
     device = sign_in(client, user_id)
     device.post("/logout")
     assert_error(device.post("/push/subscribe", browser), 401, "session_ended")
@@ -257,13 +220,10 @@ def test_subscribing_with_an_ended_session_is_refused_with_401(
 
 @pytest.mark.parametrize("is_subscribed_first", [True, False])
 def test_a_subscription_concurrent_with_the_session_end_does_not_remain(
-    committed: Flask, user_id: int, browser: dict[str, Any], is_subscribed_first: bool
-) -> None:
+    committed, user_id, browser, is_subscribed_first
+):
     caller = signed_in(user_id)
-    steps: list[Callable[[], object]] = [
-        lambda: service.subscribe({**browser, "user_id": None}, caller),
-        lambda: sessions.end(caller),
-    ]
+    steps = [lambda: service.subscribe({**browser, "user_id": None}, caller), lambda: sessions.end(caller)]
     left = iter(steps if is_subscribed_first else reversed(steps))
     second = done_twice_at_once(committed, lambda: next(left)())
     assert isinstance(second.exception(), NoneType if is_subscribed_first else Unauthorized)

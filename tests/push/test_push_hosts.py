@@ -1,18 +1,12 @@
 """Which endpoints are called: those of known push services. All others are stored, and their pushes fail."""
 
-from __future__ import annotations
-
 import socket
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import pytest
-from flask import Flask
 
 from app.notifications import jobs
 from app.notifications.models import Channel, DeliveryState
-from dev.simulators import Server
 from tests.helpers.client import Client, assert_error
 from tests.notifications.deliveries import add, reread
 from tests.push.pushes import PAYLOAD, subscribe
@@ -60,17 +54,17 @@ KNOWN = [
 
 
 @pytest.fixture
-def client(committed: Flask, keys: str) -> Client:
+def client(committed, keys):
     return Client(committed)
 
 
 @pytest.fixture
-def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def looked_up(monkeypatch):
     """Return a list of the host names that calls look up. Each name resolves to a loopback address."""
-    names: list[str] = []
+    names = []
     real = socket.getaddrinfo
 
-    def resolve(host: str, port: Any, *args: Any, **options: Any) -> Any:
+    def resolve(host, port, *args, **options):
         names.append(host)
         return real("127.0.0.1", 1, *args, **options)
 
@@ -79,7 +73,7 @@ def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.fixture
-def production(committed: Flask, user_id: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def production(committed, user_id, monkeypatch):
     config = committed.extensions["config"]
     hosts = ("push.example.net", "*.push.example.org")
     monkeypatch.setitem(committed.extensions, "config", replace(config, environment="production", push_hosts=hosts))
@@ -88,7 +82,7 @@ def production(committed: Flask, user_id: int, monkeypatch: pytest.MonkeyPatch) 
     committed.extensions.pop("webpush", None)
 
 
-def pushed(endpoint: str, client: Client, browser: dict[str, Any], user_id: int) -> tuple[str, str | None]:
+def pushed(endpoint, client, browser, user_id):
     """Subscribe with this endpoint and send a push. Return the state and the error of the push."""
     subscription_id = subscribe(client, {**browser, "endpoint": endpoint}, user_id)
     row = add(channel=Channel.PUSH, target=str(subscription_id), words=PAYLOAD, kind="push")
@@ -98,9 +92,7 @@ def pushed(endpoint: str, client: Client, browser: dict[str, Any], user_id: int)
 
 
 @pytest.mark.usefixtures("production")
-def test_an_endpoint_of_an_unknown_host_is_stored_and_never_called(
-    client: Client, browser: dict[str, Any], user_id: int, looked_up: list[str], subtests: pytest.Subtests
-) -> None:
+def test_an_endpoint_of_an_unknown_host_is_stored_and_never_called(client, browser, user_id, looked_up, subtests):
     failed = (DeliveryState.FAILED, "push: no known push service, see PUSH_HOSTS")
     for endpoint in UNKNOWN:
         with subtests.test(endpoint):
@@ -109,9 +101,7 @@ def test_an_endpoint_of_an_unknown_host_is_stored_and_never_called(
 
 
 @pytest.mark.usefixtures("production")
-def test_known_push_services_and_push_hosts_are_called(
-    client: Client, browser: dict[str, Any], user_id: int, looked_up: list[str]
-) -> None:
+def test_known_push_services_and_push_hosts_are_called(client, browser, user_id, looked_up):
     for endpoint in KNOWN:
         state, error = pushed(endpoint, client, browser, user_id)
         assert (state, error) == (DeliveryState.PENDING, "push: unreachable"), endpoint
@@ -121,9 +111,7 @@ def test_known_push_services_and_push_hosts_are_called(
 
 
 @pytest.mark.parametrize("host", ["10.255.255.1", "localhost.example.org", "127.0.0.1.example.org", "127.0.0.2"])
-def test_outside_production_only_loopback_is_called_in_addition(
-    client: Client, sim: Server, browser: dict[str, Any], user_id: int, host: str
-) -> None:
+def test_outside_production_only_loopback_is_called_in_addition(client, sim, browser, user_id, host):
     endpoint = browser["endpoint"].replace("127.0.0.1", host)
     state, error = pushed(endpoint, client, browser, user_id)
     assert (state, error) == (DeliveryState.FAILED, "push: no known push service, see PUSH_HOSTS")
@@ -131,7 +119,7 @@ def test_outside_production_only_loopback_is_called_in_addition(
     assert len(sim.push.calls) == 1
 
 
-def test_text_that_is_no_web_address_is_refused(client: Client, browser: dict[str, Any]) -> None:
+def test_text_that_is_no_web_address_is_refused(client, browser):
     wrong = (
         "",
         "push",

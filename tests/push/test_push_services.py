@@ -1,33 +1,26 @@
 """Responses of push services, and their effect on the subscription and on the push."""
 
-from __future__ import annotations
-
 from datetime import timedelta
-from typing import Any
 
 import pytest
-from flask import Flask
 
 from app.core.database.session import db
 from app.core.lib import local_time
 from app.notifications import jobs
 from app.notifications.models import Channel, DeliveryState
 from app.push.models import PushSubscription
-from dev.simulators import Server
 from tests.helpers.client import Client
 from tests.notifications.deliveries import add, age, reread
 from tests.push.pushes import PAYLOAD, shown, subscribe
 
 
 @pytest.fixture
-def client(committed: Flask, keys: str) -> Client:
+def client(committed, keys):
     return Client(committed)
 
 
 @pytest.mark.parametrize("status", [404, 410])
-def test_a_404_or_410_from_the_push_service_deletes_the_subscription(
-    client: Client, sim: Server, browser: dict[str, Any], user_id: int, status: int
-) -> None:
+def test_a_404_or_410_from_the_push_service_deletes_the_subscription(client, sim, browser, user_id, status):
     subscription_id = subscribe(client, browser, user_id)
     sim.fault("push", "status", status=status)
     row = add(channel=Channel.PUSH, target=str(subscription_id), words=PAYLOAD, kind="push")
@@ -38,13 +31,8 @@ def test_a_404_or_410_from_the_push_service_deletes_the_subscription(
 
 @pytest.mark.parametrize("status", [400, 401, 403])
 def test_refusals_of_our_key_fail_each_push_and_never_delete_the_subscription(
-    client: Client,
-    sim: Server,
-    browser: dict[str, Any],
-    user_id: int,
-    status: int,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+    client, sim, browser, user_id, status, caplog
+):
     """A wrong setting of our key must not delete everybody's subscriptions."""
     subscription_id = subscribe(client, browser, user_id)
     for _ in range(3):
@@ -59,9 +47,7 @@ def test_refusals_of_our_key_fail_each_push_and_never_delete_the_subscription(
     assert shown(sim, browser) == [PAYLOAD]
 
 
-def test_a_push_refused_as_too_large_fails_and_keeps_the_subscription(
-    client: Client, sim: Server, browser: dict[str, Any], user_id: int
-) -> None:
+def test_a_push_refused_as_too_large_fails_and_keeps_the_subscription(client, sim, browser, user_id):
     subscription_id = subscribe(client, browser, user_id)
     sim.fault("push", "status", status=413)
     row = add(channel=Channel.PUSH, target=str(subscription_id), words=PAYLOAD, kind="push")
@@ -80,9 +66,7 @@ def test_a_push_refused_as_too_large_fails_and_keeps_the_subscription(
         ("drop", {}),
     ],
 )
-def test_a_temporary_push_error_is_retried_and_keeps_the_subscription(
-    client: Client, sim: Server, browser: dict[str, Any], user_id: int, kind: str, options: dict[str, Any]
-) -> None:
+def test_a_temporary_push_error_is_retried_and_keeps_the_subscription(client, sim, browser, user_id, kind, options):
     subscription_id = subscribe(client, browser, user_id)
     sim.fault("push", kind, **options)
     row = add(channel=Channel.PUSH, target=str(subscription_id), words=PAYLOAD, kind="push")
@@ -97,7 +81,7 @@ def test_a_temporary_push_error_is_retried_and_keeps_the_subscription(
     assert shown(sim, browser) == [PAYLOAD]
 
 
-def test_a_redirect_is_not_followed(client: Client, sim: Server, browser: dict[str, Any], user_id: int) -> None:
+def test_a_redirect_is_not_followed(client, sim, browser, user_id):
     subscription_id = subscribe(client, browser, user_id)
     sim.fault("push", "redirect", location=f"{sim.url}/push/elsewhere")
     row = add(channel=Channel.PUSH, target=str(subscription_id), words=PAYLOAD, kind="push")
@@ -106,9 +90,7 @@ def test_a_redirect_is_not_followed(client: Client, sim: Server, browser: dict[s
     assert len(sim.push.calls) == 1
 
 
-def test_an_expired_subscription_does_not_stop_pushes_to_other_browsers(
-    client: Client, sim: Server, keys: str, user_id: int
-) -> None:
+def test_an_expired_subscription_does_not_stop_pushes_to_other_browsers(client, sim, keys, user_id):
     browsers = [sim.push.subscribe(keys) for _ in range(3)]
     for browser in browsers:
         subscribe(client, browser, user_id)

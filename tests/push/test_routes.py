@@ -1,65 +1,52 @@
 """The routes of web push, in the order of `routes.py`."""
 
-from __future__ import annotations
-
 import base64
 import dataclasses
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
 from app.push.models import PushSubscription
-from dev.simulators import Server
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.push.pushes import PAYLOAD
 
 
 class TestGetPublicKey:
     """GET /push/public-key"""
 
-    def test_the_public_key_is_the_configured_one(self, client: Client, keys: str) -> None:
+    def test_the_public_key_is_the_configured_one(self, client, keys):
         assert client.get("/push/public-key").json == {"public_key": keys}
 
-    def test_without_vapid_keys_is_502(self, client: Client) -> None:
+    def test_without_vapid_keys_is_502(self, client):
         assert_error(client.get("/push/public-key"), 502, "provider_not_configured")
 
 
 class TestSubscribe:
     """POST /push/subscribe"""
 
-    def test_a_browser_can_subscribe_without_a_token(self, client: Client, browser: dict[str, Any]) -> None:
+    def test_a_browser_can_subscribe_without_a_token(self, client, browser):
         response = client.post("/push/subscribe", browser)
         assert response.status_code == 201
         assert response.json["endpoint"] == browser["endpoint"]
         assert response.json["user_id"] is None
         assert response.json["is_verified"] is False
 
-    def test_a_token_sets_the_user_and_verifies_the_subscription(
-        self, siti: Client, browser: dict[str, Any], user_id: int
-    ) -> None:
+    def test_a_token_sets_the_user_and_verifies_the_subscription(self, siti, browser, user_id):
         response = siti.post("/push/subscribe", {**browser, "user_id": user_id})
         assert (response.json["user_id"], response.json["is_verified"]) == (siti.id, True)
 
-    def test_a_user_id_without_a_token_makes_an_unverified_subscription(
-        self, client: Client, browser: dict[str, Any], user_id: int
-    ) -> None:
+    def test_a_user_id_without_a_token_makes_an_unverified_subscription(self, client, browser, user_id):
         response = client.post("/push/subscribe", {**browser, "user_id": user_id})
         assert (response.json["user_id"], response.json["is_verified"]) == (user_id, False)
 
-    def test_a_known_endpoint_keeps_its_id_and_gets_the_new_owner(
-        self, client: Client, siti: Client, browser: dict[str, Any], sim: Server, keys: str
-    ) -> None:
+    def test_a_known_endpoint_keeps_its_id_and_gets_the_new_owner(self, client, siti, browser, sim, keys):
         first = client.post("/push/subscribe", browser).json
         again = siti.post("/push/subscribe", {**browser, "keys": sim.push.subscribe(keys)["keys"]})
         assert (again.status_code, again.json["id"]) == (200, first["id"])
         assert (again.json["user_id"], again.json["is_verified"]) == (siti.id, True)
 
-    def test_a_verified_subscription_cannot_be_taken_without_a_token(
-        self, client: Client, siti: Client, budi: Client, browser: dict[str, Any], user_id: int
-    ) -> None:
+    def test_a_verified_subscription_cannot_be_taken_without_a_token(self, client, siti, budi, browser, user_id):
         siti.post("/push/subscribe", browser)
         for claim in (browser, {**browser, "user_id": user_id}, {**browser, "user_id": siti.id}):
             assert_error(client.post("/push/subscribe", claim), 409, "subscription_verified")
@@ -68,10 +55,10 @@ class TestSubscribe:
         # Another person subscribes the browser with their own token. This person becomes the browser's owner.
         assert budi.post("/push/subscribe", browser).json["user_id"] == budi.id
 
-    def test_an_invalid_token_is_401(self, client: Client, browser: dict[str, Any]) -> None:
+    def test_an_invalid_token_is_401(self, client, browser):
         assert_error(client.with_token("falsch").post("/push/subscribe", browser), 401)
 
-    def test_an_unknown_or_invalid_user_id_is_refused(self, client: Client, browser: dict[str, Any]) -> None:
+    def test_an_unknown_or_invalid_user_id_is_refused(self, client, browser):
         assert_error(client.post("/push/subscribe", {**browser, "user_id": 999_999}), 400, field="user_id")
         assert_error(client.post("/push/subscribe", {**browser, "user_id": "1; DROP"}), 400, field="user_id")
 
@@ -91,9 +78,7 @@ class TestSubscribe:
             {"auth": None},
         ],
     )
-    def test_invalid_browser_keys_are_refused(
-        self, client: Client, browser: dict[str, Any], change: dict[str, Any]
-    ) -> None:
+    def test_invalid_browser_keys_are_refused(self, client, browser, change):
         sent = {**browser, "keys": {**browser["keys"], **change}}
         assert_error(client.post("/push/subscribe", sent), 400, field="keys")
 
@@ -101,20 +86,20 @@ class TestSubscribe:
 class TestUnsubscribe:
     """DELETE /push/subscribe"""
 
-    def test_deletes_the_subscription(self, client: Client, browser: dict[str, Any]) -> None:
+    def test_deletes_the_subscription(self, client, browser):
         client.post("/push/subscribe", browser)
         sent = {"endpoint": browser["endpoint"]}
         assert client.delete("/push/subscribe", sent).json == {"message": "Langganan dihapus."}
         assert_error(client.delete("/push/subscribe", sent), 404)
 
-    def test_needs_an_endpoint(self, client: Client) -> None:
+    def test_needs_an_endpoint(self, client):
         assert_error(client.delete("/push/subscribe", {}), 400, "validation_error", "endpoint")
 
 
 class TestSendPush:
     """POST /push/send"""
 
-    def test_returns_the_number_of_queued_pushes(self, client: Client, browser: dict[str, Any], user_id: int) -> None:
+    def test_returns_the_number_of_queued_pushes(self, client, browser, user_id):
         for target in (user_id, 999_999):  # a person without subscriptions, and an unknown id
             response = client.post("/push/send", {"user_id": target, "payload": PAYLOAD})
             assert response.status_code == 200
@@ -123,14 +108,8 @@ class TestSendPush:
         assert client.post("/push/send", {"user_id": user_id, "payload": PAYLOAD}).json["queued"] == 1
 
     def test_the_setting_push_send_restricts_the_route_to_administrators(
-        self,
-        app: Flask,
-        client: Client,
-        siti: Client,
-        admin: Client,
-        superadmin: Client,
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:
+        self, app, client, siti, admin, superadmin, monkeypatch
+    ):
         sent = {"user_id": siti.id, "payload": PAYLOAD}
         for caller in (client, siti, admin):
             assert caller.post("/push/send", sent).status_code == 200
@@ -141,18 +120,18 @@ class TestSendPush:
         assert admin.post("/push/send", sent).status_code == 200
         assert superadmin.post("/push/send", sent).status_code == 200
 
-    def test_an_invalid_token_is_401(self, client: Client, user_id: int) -> None:
+    def test_an_invalid_token_is_401(self, client, user_id):
         sent = {"user_id": user_id, "payload": PAYLOAD}
         assert_error(client.with_token("falsch").post("/push/send", sent), 401)
 
-    def test_a_payload_that_is_too_large_is_413(self, client: Client, user_id: int) -> None:
+    def test_a_payload_that_is_too_large_is_413(self, client, user_id):
         sent = {"title": "T", "body": "x" * 2600}
         assert client.post("/push/send", {"user_id": user_id, "payload": sent}).status_code == 200
         sent["body"] = "☺" * 1000
         assert_error(client.post("/push/send", {"user_id": user_id, "payload": sent}), 413)
 
     @pytest.mark.parametrize("url", ["/", "/forum/5?a=b#c", "http://localhost:5173/forum", "http://localhost:5173"])
-    def test_links_to_the_front_end_are_accepted(self, client: Client, user_id: int, url: str) -> None:
+    def test_links_to_the_front_end_are_accepted(self, client, user_id, url):
         assert client.post("/push/send", {"user_id": user_id, "payload": {**PAYLOAD, "url": url}}).status_code == 200
 
     @pytest.mark.parametrize(
@@ -163,13 +142,11 @@ class TestSendPush:
             "/a\tb",
         ],
     )  # fmt: skip
-    def test_links_outside_the_front_end_are_refused(self, client: Client, user_id: int, url: str) -> None:
+    def test_links_outside_the_front_end_are_refused(self, client, user_id, url):
         assert_error(client.post("/push/send", {"user_id": user_id, "payload": {**PAYLOAD, "url": url}}), 400)
 
     @pytest.mark.parametrize(("url", "status"), [("https://kemkes.example/a", 200), ("http://kemkes.example/a", 400)])
-    def test_an_administrator_may_send_a_link_to_any_https_address(
-        self, admin: Client, user_id: int, url: str, status: int
-    ) -> None:
+    def test_an_administrator_may_send_a_link_to_any_https_address(self, admin, user_id, url, status):
         sent = {"user_id": user_id, "payload": {**PAYLOAD, "url": url}}
         assert admin.post("/push/send", sent).status_code == status
 
@@ -178,5 +155,5 @@ class TestSendPush:
         [{}, {"user_id": 1}, {"user_id": "x", "payload": PAYLOAD}, {"user_id": 1, "payload": {"title": "T"}},
          {"user_id": 1, "payload": "teks"}, {"user_id": 1, "payload": {**PAYLOAD, "title": ""}}],
     )  # fmt: skip
-    def test_invalid_pushes_are_refused(self, client: Client, sent: dict[str, Any]) -> None:
+    def test_invalid_pushes_are_refused(self, client, sent):
         assert_error(client.post("/push/send", sent), 400)

@@ -1,20 +1,14 @@
 """Rules of subscriptions: how many a person may have, and which keys and endpoints are accepted."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.push import service
 from app.push.models import PushSubscription
-from dev.simulators import Server
-from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 
 
-def endpoints(user_id: int | None) -> list[str]:
+def endpoints(user_id):
     return list(
         db.session.scalars(
             sa.select(PushSubscription.endpoint).filter_by(user_id=user_id).order_by(PushSubscription.id)
@@ -22,7 +16,7 @@ def endpoints(user_id: int | None) -> list[str]:
     )
 
 
-def test_a_person_keeps_the_ten_newest_subscriptions(client: Client, sim: Server, keys: str) -> None:
+def test_a_person_keeps_the_ten_newest_subscriptions(client, sim, keys):
     user = make_user()
     browsers = [sim.push.subscribe(keys) for _ in range(12)]
     for browser in browsers:
@@ -30,7 +24,7 @@ def test_a_person_keeps_the_ten_newest_subscriptions(client: Client, sim: Server
     assert endpoints(user.id) == [browser["endpoint"] for browser in browsers[2:]]
 
 
-def test_unverified_subscriptions_do_not_replace_verified_ones(client: Client, sim: Server, keys: str) -> None:
+def test_unverified_subscriptions_do_not_replace_verified_ones(client, sim, keys):
     user = make_user()
     proven = [sim.push.subscribe(keys) for _ in range(3)]
     for browser in proven:
@@ -42,7 +36,7 @@ def test_unverified_subscriptions_do_not_replace_verified_ones(client: Client, s
     assert {browser["endpoint"] for browser in proven} <= set(left)
 
 
-def test_the_example_keys_of_the_openapi_document_are_accepted(client: Client, browser: dict[str, Any]) -> None:
+def test_the_example_keys_of_the_openapi_document_are_accepted(client, browser):
     document = client.get("/api/openapi.json").json["components"]["schemas"]["PushKeys"]["properties"]
     shown = {name: document[name]["example"] for name in ("p256dh", "auth")}
     assert client.post("/push/subscribe", {**browser, "keys": shown}).status_code == 201

@@ -1,20 +1,15 @@
 """Pushes from `/push/send` and from reminders: what a browser gets and shows."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
 from app.notifications import jobs
 from app.notifications.models import About, Channel, Delivery
-from dev.simulators import Server
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.notifications.deliveries import add
@@ -22,11 +17,11 @@ from tests.push.pushes import PAYLOAD, remind, shown, subscribe
 
 
 @pytest.fixture
-def client(committed: Flask, keys: str) -> Client:
+def client(committed, keys):
     return Client(committed)
 
 
-def test_a_push_reaches_every_browser_of_the_person(client: Client, sim: Server, keys: str, user_id: int) -> None:
+def test_a_push_reaches_every_browser_of_the_person(client, sim, keys, user_id):
     browsers = [sim.push.subscribe(keys) for _ in range(2)]
     for browser in browsers:
         subscribe(client, browser, user_id)
@@ -40,9 +35,7 @@ def test_a_push_reaches_every_browser_of_the_person(client: Client, sim: Server,
 
 
 @pytest.mark.parametrize("has_token", [True, False])
-def test_title_and_body_of_a_push_arrive_as_they_were_sent(
-    client: Client, siti: Client, sim: Server, browser: dict[str, Any], has_token: bool
-) -> None:
+def test_title_and_body_of_a_push_arrive_as_they_were_sent(client, siti, sim, browser, has_token):
     subscribe(siti, browser, siti.id)
     payload = {
         "title": "Menang di judi.com",
@@ -55,9 +48,7 @@ def test_title_and_body_of_a_push_arrive_as_they_were_sent(
     assert shown(sim, browser) == [payload]
 
 
-def test_a_reminder_push_has_high_urgency_a_short_ttl_and_its_own_topic(
-    client: Client, sim: Server, browser: dict[str, Any], user_id: int
-) -> None:
+def test_a_reminder_push_has_high_urgency_a_short_ttl_and_its_own_topic(client, sim, browser, user_id):
     subscribe(client, browser, user_id, proven=True)
     remind(user_id)
     jobs.drain("urgent")
@@ -74,9 +65,7 @@ def test_a_reminder_push_has_high_urgency_a_short_ttl_and_its_own_topic(
     assert sim.push.messages[1].topic != message.topic
 
 
-def test_a_machine_clock_that_is_ahead_does_not_shorten_the_ttl_of_a_push(
-    client: Client, sim: Server, browser: dict[str, Any], user_id: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_machine_clock_that_is_ahead_does_not_shorten_the_ttl_of_a_push(client, sim, browser, user_id, monkeypatch):
     subscribe(client, browser, user_id, proven=True)
     remind(user_id)
     ahead = local_time.now() + timedelta(days=2)
@@ -92,9 +81,7 @@ def test_a_machine_clock_that_is_ahead_does_not_shorten_the_ttl_of_a_push(
 
 
 @pytest.mark.parametrize("kind", ["reminder", "stock"])
-def test_an_unverified_browser_shows_only_a_neutral_reminder_text(
-    client: Client, sim: Server, browser: dict[str, Any], user_id: int, kind: str
-) -> None:
+def test_an_unverified_browser_shows_only_a_neutral_reminder_text(client, sim, browser, user_id, kind):
     subscribe(client, browser, user_id)
     remind(user_id, kind)
     jobs.drain("urgent")
@@ -103,9 +90,7 @@ def test_an_unverified_browser_shows_only_a_neutral_reminder_text(
 
 
 @pytest.mark.parametrize("kind", ["security_notice", "moderation", "broadcast"])
-def test_an_unverified_browser_gets_no_other_kinds_of_pushes(
-    client: Client, sim: Server, browser: dict[str, Any], user_id: int, kind: str
-) -> None:
+def test_an_unverified_browser_gets_no_other_kinds_of_pushes(client, sim, browser, user_id, kind):
     """An unverified browser gets no security notices, moderation cases or broadcasts.
 
     The subscription of such a browser names the person, but was made without the person's token.
@@ -117,9 +102,7 @@ def test_an_unverified_browser_gets_no_other_kinds_of_pushes(
     assert shown(sim, browser) == []
 
 
-def test_a_waiting_push_is_not_shown_to_the_next_user_of_the_browser(
-    client: Client, sim: Server, browser: dict[str, Any], user_id: int
-) -> None:
+def test_a_waiting_push_is_not_shown_to_the_next_user_of_the_browser(client, sim, browser, user_id):
     """A push for a person waits. Then another person logs in at the same browser, which must not get the push."""
     target = str(subscribe(client, browser, user_id))
     add(kind="reminder", channel=Channel.PUSH, user_id=user_id, target=target, words=PAYLOAD)
@@ -133,9 +116,7 @@ def test_a_waiting_push_is_not_shown_to_the_next_user_of_the_browser(
     ]
 
 
-def test_a_browser_that_subscribes_after_the_planning_gets_the_reminder(
-    client: Client, sim: Server, browser: dict[str, Any], user_id: int
-) -> None:
+def test_a_browser_that_subscribes_after_the_planning_gets_the_reminder(client, sim, browser, user_id):
     remind(user_id)
     subscribe(client, browser, user_id, proven=True)
     jobs.drain("urgent")
@@ -143,9 +124,7 @@ def test_a_browser_that_subscribes_after_the_planning_gets_the_reminder(
     assert len(shown(sim, browser)) == 1
 
 
-def test_cancelling_a_reminder_cancels_its_pushes(
-    client: Client, sim: Server, browser: dict[str, Any], user_id: int
-) -> None:
+def test_cancelling_a_reminder_cancels_its_pushes(client, sim, browser, user_id):
     from app.notifications import outbox
 
     subscribe(client, browser, user_id)

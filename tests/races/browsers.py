@@ -1,11 +1,8 @@
 """Concurrent requests about a person's browsers: subscribe, unsubscribe, and creating a push for each browser."""
 
-from __future__ import annotations
-
 import base64
 import secrets
 from functools import partial
-from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
@@ -16,7 +13,7 @@ from app.notifications.delivery import claims
 from app.notifications.models import Channel
 from app.push import transport
 from app.push.service import MAX_PER_USER
-from tests.races.meeting import NOBODY, Call, Job, Person, Scene, Script, encounter, statuses
+from tests.races.meeting import NOBODY, Job, encounter, statuses
 from tests.races.people import remove
 from tests.races.reminders import left_of, remind
 
@@ -24,7 +21,7 @@ from tests.races.reminders import left_of, remind
 OWNERS = {"push_subscriptions": "user_id", "invitations": "patient_id", "phone_verifications": "user_id"}
 
 
-def browser(scene: Scene) -> dict[str, Any]:
+def browser(scene):
     key = ec.generate_private_key(ec.SECP256R1()).public_key()
     point = key.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
     return {
@@ -33,24 +30,24 @@ def browser(scene: Scene) -> dict[str, Any]:
     }
 
 
-def _encoded(data: bytes) -> str:
+def _encoded(data):
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
-def subscribe(person: Person, data: dict[str, Any]) -> Call:
+def subscribe(person, data):
     return person.post("/push/subscribe", **data)
 
 
-def unsubscribe(data: dict[str, Any]) -> Call:
+def unsubscribe(data):
     return NOBODY.delete("/push/subscribe", endpoint=data["endpoint"])
 
 
-def subscriptions(scene: Scene, endpoint: str) -> int:
+def subscriptions(scene, endpoint):
     return int(scene.sql("SELECT count(*) FROM push_subscriptions WHERE endpoint = :endpoint", endpoint=endpoint))
 
 
 @encounter(200, 201)
-def subscription_twins(scene: Scene) -> Script:
+def subscription_twins(scene):
     person, data = scene.person(), browser(scene)
     responses = yield [subscribe(person, data)] * 3
     assert statuses(responses) == [200, 200, 201]
@@ -58,7 +55,7 @@ def subscription_twins(scene: Scene) -> Script:
 
 
 @encounter(200, 201, 409)
-def two_people_on_one_browser(scene: Scene) -> Script:
+def two_people_on_one_browser(scene):
     """Two people and an anonymous caller subscribe one browser. The anonymous request must not replace the owner."""
     a, b, data = scene.person(), scene.person(), browser(scene)
     yield [subscribe(a, data), subscribe(b, data), subscribe(NOBODY, data)]
@@ -68,7 +65,7 @@ def two_people_on_one_browser(scene: Scene) -> Script:
 
 
 @encounter(200, 201, 404)
-def subscribing_meets_unsubscribing(scene: Scene) -> Script:
+def subscribing_meets_unsubscribing(scene):
     person, data = scene.person(), browser(scene)
     scene.send(subscribe(person, data))
     yield [subscribe(person, data), unsubscribe(data), subscribe(person, data), unsubscribe(data)]
@@ -76,7 +73,7 @@ def subscribing_meets_unsubscribing(scene: Scene) -> Script:
 
 
 @encounter(200, 201, 401)
-def subscribing_meets_the_end_of_the_session(scene: Scene) -> Script:
+def subscribing_meets_the_end_of_the_session(scene):
     person, known = scene.person(RoleName.PASIEN), browser(scene)
     scene.send(subscribe(person, known))
     yield [
@@ -92,7 +89,7 @@ def subscribing_meets_the_end_of_the_session(scene: Scene) -> Script:
 
 
 @encounter(200, 201, 401, 409)
-def sessions_end_while_the_person_is_deleted(scene: Scene) -> Script:
+def sessions_end_while_the_person_is_deleted(scene):
     """Try to cause a deadlock.
 
     One request deletes a session first and then its subscriptions. Another request deletes the subscriptions first.
@@ -110,7 +107,7 @@ def sessions_end_while_the_person_is_deleted(scene: Scene) -> Script:
 
 
 @encounter(201)
-def more_browsers_than_a_person_may_have(scene: Scene) -> Script:
+def more_browsers_than_a_person_may_have(scene):
     person = scene.person()
     for _ in range(MAX_PER_USER - 1):
         scene.send(subscribe(person, browser(scene)))
@@ -119,7 +116,7 @@ def more_browsers_than_a_person_may_have(scene: Scene) -> Script:
 
 
 @encounter(200, 201)
-def all_browsers_subscribe_anew(scene: Scene) -> Script:
+def all_browsers_subscribe_anew(scene):
     """Try to cause a deadlock.
 
     Each request subscribes one browser and deletes the oldest ones, which other requests subscribe again.
@@ -140,7 +137,7 @@ def all_browsers_subscribe_anew(scene: Scene) -> Script:
 
 
 @encounter(200, 201, 400, 401, 404, 409)
-def subscriptions_meet_delete_of_the_person(scene: Scene) -> Script:
+def subscriptions_meet_delete_of_the_person(scene):
     admin, leaving, other = scene.admin(), scene.person(RoleName.ADMIN), scene.person()
     known, taken = browser(scene), browser(scene)
     scene.send(subscribe(leaving, known))
@@ -159,7 +156,7 @@ def subscriptions_meet_delete_of_the_person(scene: Scene) -> Script:
 
 
 @encounter(200)
-def fanning_out_meets_delete_of_the_person(scene: Scene) -> Script:
+def fanning_out_meets_delete_of_the_person(scene):
     """The worker inserts a delivery for each browser. At the same time the person and their deliveries are deleted."""
     admin, leaving = scene.admin(), scene.person(RoleName.ADMIN)
     for _ in range(3):

@@ -3,19 +3,17 @@
 Some encounters (groups of concurrent calls) are about the verification of phone numbers.
 """
 
-from __future__ import annotations
-
 from app.accounts import verification
 from app.core.database.session import unit_of_work
 from app.identity.models import RoleName
-from tests.races.meeting import Call, Job, Person, Scene, Script, encounter, statuses
+from tests.races.meeting import Job, encounter, statuses
 from tests.races.people import remove
 from tests.races.reminders import remind
 
 SCOPES = ["alerts", "history", "manage"]
 
 
-def care(scene: Scene, patient: Person, caregiver: Person, *scopes: str) -> None:
+def care(scene, patient, caregiver, *scopes):
     """Link the patient and the caregiver.
 
     The patient gives the caregiver `scopes` (permissions), or all scopes if none are given.
@@ -24,7 +22,7 @@ def care(scene: Scene, patient: Person, caregiver: Person, *scopes: str) -> None
     scene.send(patient.put(f"/patient/caregivers/{caregiver.id}", scopes=list(scopes or SCOPES)))
 
 
-def couple(scene: Scene, *, leaving: str = "") -> tuple[Person, Person]:
+def couple(scene, *, leaving=""):
     """Return a patient and a caregiver who is linked to the patient.
 
     If `leaving` is "patient" or "caregiver", this person is also an administrator. Other administrators can then delete
@@ -38,17 +36,16 @@ def couple(scene: Scene, *, leaving: str = "") -> tuple[Person, Person]:
     return patient, caregiver
 
 
-def invite(scene: Scene, patient: Person) -> str:
-    code: str = scene.send(patient.post("/patient/invitations", scopes=SCOPES)).body["code"]
-    return code
+def invite(scene, patient):
+    return scene.send(patient.post("/patient/invitations", scopes=SCOPES)).body["code"]
 
 
-def manage(caregiver: Person, patient: Person, path: str = "/pengingat/obat") -> Call:
+def manage(caregiver, patient, path="/pengingat/obat"):
     body = remind(caregiver, 1).body
     return caregiver.post(f"{path}?patient_id={patient.id}", **body)
 
 
-def links_of(scene: Scene, person: Person) -> int:
+def links_of(scene, person):
     query = "SELECT count(*) FROM caregiver_links WHERE :id IN (caregiver_id, patient_id)"
     return int(scene.sql(query, id=person.id))
 
@@ -57,7 +54,7 @@ def links_of(scene: Scene, person: Person) -> int:
 
 
 @encounter(201, 404)
-def invitation_is_taken_by_three(scene: Scene) -> Script:
+def invitation_is_taken_by_three(scene):
     patient, caregivers = scene.person(), [scene.person(RoleName.PENDAMPING) for _ in range(3)]
     code = invite(scene, patient)
     responses = yield [each.post("/caregiver/invitations", code=code) for each in caregivers]
@@ -66,7 +63,7 @@ def invitation_is_taken_by_three(scene: Scene) -> Script:
 
 
 @encounter(201, 204, 404)
-def invitation_is_taken_while_it_is_taken_back(scene: Scene) -> Script:
+def invitation_is_taken_while_it_is_taken_back(scene):
     patient, caregiver = scene.person(), scene.person(RoleName.PENDAMPING)
     made = scene.send(patient.post("/patient/invitations", scopes=SCOPES)).body
     taken, taken_back = yield [
@@ -81,7 +78,7 @@ def invitation_is_taken_while_it_is_taken_back(scene: Scene) -> Script:
 
 
 @encounter(200, 201, 404)
-def link_is_cut_while_it_is_used(scene: Scene) -> Script:
+def link_is_cut_while_it_is_used(scene):
     patient, caregiver = couple(scene)
     *made, _ = yield [
         manage(caregiver, patient),
@@ -95,7 +92,7 @@ def link_is_cut_while_it_is_used(scene: Scene) -> Script:
 
 
 @encounter(200, 201, 404)
-def scope_is_taken_back_while_it_is_used(scene: Scene) -> Script:
+def scope_is_taken_back_while_it_is_used(scene):
     patient, caregiver = couple(scene)
     yield [
         manage(caregiver, patient),
@@ -107,7 +104,7 @@ def scope_is_taken_back_while_it_is_used(scene: Scene) -> Script:
 
 
 @encounter(200, 201)
-def patient_and_caregiver_make_reminders_at_once(scene: Scene) -> Script:
+def patient_and_caregiver_make_reminders_at_once(scene):
     patient, caregiver = couple(scene)
     yield [manage(caregiver, patient), remind(patient), manage(caregiver, patient), remind(patient)]
     assert scene.sql("SELECT count(*) FROM reminders WHERE user_id = :id", id=patient.id) == 4
@@ -116,24 +113,24 @@ def patient_and_caregiver_make_reminders_at_once(scene: Scene) -> Script:
 # --- phone numbers --------------------------------------------------------------------------------------------------
 
 
-def word(scene: Scene, person: Person, nomor_hp: str) -> Job:
+def word(scene, person, nomor_hp):
     """Verify a phone number by an incoming message with the person's code."""
     asked = person.post("/profile/phone/verification", nomor_hp=nomor_hp)
     code = scene.send(asked).body["code"]
 
-    def write() -> object:
+    def write():
         with unit_of_work():
             return verification.confirm_by_message(f"+62{nomor_hp[1:]}", code)
 
     return Job(write)
 
 
-def owners(scene: Scene, nomor_hp: str) -> int:
+def owners(scene, nomor_hp):
     return int(scene.sql("SELECT count(*) FROM users WHERE phone = :phone", phone=f"+62{nomor_hp[1:]}"))
 
 
 @encounter(200)
-def number_is_proven_by_two(scene: Scene) -> Script:
+def number_is_proven_by_two(scene):
     number = f"0878{scene.number():08d}"
     scene.person(nomor_hp=number)
     a, b = scene.person(), scene.person()
@@ -143,7 +140,7 @@ def number_is_proven_by_two(scene: Scene) -> Script:
 
 
 @encounter(200, 409)
-def number_is_proven_while_its_squatter_moves_on(scene: Scene) -> Script:
+def number_is_proven_while_its_squatter_moves_on(scene):
     number, other = f"0877{scene.number():08d}", f"0876{scene.number():08d}"
     squatter, owner = scene.person(nomor_hp=number), scene.person()
     proof, _ = yield [word(scene, owner, number), squatter.put("/profile", nomor_hp=other)]
@@ -152,7 +149,7 @@ def number_is_proven_while_its_squatter_moves_on(scene: Scene) -> Script:
 
 
 @encounter(200)
-def number_is_proven_while_its_squatter_is_deleted(scene: Scene) -> Script:
+def number_is_proven_while_its_squatter_is_deleted(scene):
     number = f"0859{scene.number():08d}"
     squatter, owner = scene.person(RoleName.ADMIN, nomor_hp=number), scene.person()
     proof, _ = yield [word(scene, owner, number), remove(scene.admin(), squatter)]
@@ -161,7 +158,7 @@ def number_is_proven_while_its_squatter_is_deleted(scene: Scene) -> Script:
 
 
 @encounter(200)
-def number_is_proven_while_its_owner_is_deleted(scene: Scene) -> Script:
+def number_is_proven_while_its_owner_is_deleted(scene):
     number = f"0838{scene.number():08d}"
     owner = scene.person(RoleName.ADMIN)
     yield [word(scene, owner, number), remove(scene.admin(), owner)]
@@ -169,7 +166,7 @@ def number_is_proven_while_its_owner_is_deleted(scene: Scene) -> Script:
 
 
 @encounter(200)
-def two_take_the_number_of_one_another(scene: Scene) -> Script:
+def two_take_the_number_of_one_another(scene):
     """Each person verifies the other person's number. Both requests must lock the two people in the same order."""
     first, second = f"0838{scene.number():08d}", f"0838{scene.number():08d}"
     a, b = scene.person(nomor_hp=first), scene.person(nomor_hp=second)

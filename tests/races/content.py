@@ -4,13 +4,11 @@ The tests run pairs of update, delete and create on one row. In other pairs, one
 request deletes the record that the row references.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.races.meeting import Scene, Script, encounter, statuses
+from tests.races.meeting import encounter, statuses
 
 Record = Callable[[int], dict[str, Any]]
 
@@ -34,7 +32,7 @@ class Section:
     is_whole: bool = False
 
 
-def _whole_number(n: int) -> dict[str, Any]:
+def _whole_number(n):
     return {"province": "Aceh", "phone": f"11{n}", "title": f"Nomor {n}"}
 
 
@@ -84,19 +82,19 @@ SECTIONS = (
 )  # fmt: skip
 
 
-def _create_path(section: Section) -> str:
+def _create_path(section):
     return "/emergency/admin" if section.name == "emergency" else section.path
 
 
-def _new(scene: Scene, section: Section) -> tuple[str, Any, int]:
+def _new(scene, section):
     n = scene.number()
     record_id = scene.new(scene.admin().post(_create_path(section), **section.record(n)))
     return f"{section.path}/{record_id}", record_id, n
 
 
-def _meet_on_one_row(section: Section) -> None:
+def _meet_on_one_row(section):
     @encounter(200, name=f"change_meets_change_of_{section.name}")
-    def changes(scene: Scene) -> Script:
+    def changes(scene):
         path, record_id, n = _new(scene, section)
         first, second = section.first(n), section.second(n)
         a, b = scene.admin(), scene.admin()
@@ -111,21 +109,21 @@ def _meet_on_one_row(section: Section) -> None:
             assert stored == {**first, **second}
 
     @encounter(200, 204, 404, name=f"change_meets_delete_of_{section.name}")
-    def change_and_delete(scene: Scene) -> Script:
+    def change_and_delete(scene):
         path, record_id, n = _new(scene, section)
         a, b = scene.admin(), scene.admin()
         yield [a.put(path, **section.first(n)), b.delete(path), a.put(path, **section.second(n))]
         assert scene.sql(f"SELECT count(*) FROM {section.table} WHERE id = :id", id=record_id) == 0
 
     @encounter(200, 204, 404, name=f"delete_meets_delete_of_{section.name}")
-    def deletes(scene: Scene) -> Script:
+    def deletes(scene):
         path, _, _ = _new(scene, section)
         a, b = scene.admin(), scene.admin()
         responses = yield [a.delete(path), b.delete(path), a.delete(path)]
         assert statuses(responses)[1:] == [404, 404]
 
     @encounter(201, section.twin, name=f"create_meets_create_of_{section.name}")
-    def twins(scene: Scene) -> Script:
+    def twins(scene):
         record = section.record(scene.number())
         path = _create_path(section)
         a, b = scene.admin(), scene.admin()
@@ -142,9 +140,9 @@ for _section in SECTIONS:
 KATEGORI, KOMUNITAS, ARTICLE = SECTIONS[0], SECTIONS[2], SECTIONS[5]
 
 
-def _meet_over_a_kategori(section: Section) -> None:
+def _meet_over_a_kategori(section):
     @encounter(201, 200, 400, 409, name=f"create_of_{section.name}_meets_delete_of_its_kategori")
-    def create_and_delete(scene: Scene) -> Script:
+    def create_and_delete(scene):
         path, kategori_id, _ = _new(scene, KATEGORI)
         a, b = scene.admin(), scene.admin()
         created, deleted = yield [
@@ -154,7 +152,7 @@ def _meet_over_a_kategori(section: Section) -> None:
         assert (created.status, deleted.status) in ((201, 409), (400, 200))
 
     @encounter(200, 400, 409, name=f"change_of_{section.name}_meets_delete_of_its_kategori")
-    def change_and_delete(scene: Scene) -> Script:
+    def change_and_delete(scene):
         path, kategori_id, _ = _new(scene, KATEGORI)
         record, _, _ = _new(scene, section)
         a, b = scene.admin(), scene.admin()
@@ -162,7 +160,7 @@ def _meet_over_a_kategori(section: Section) -> None:
         assert (changed.status, deleted.status) in ((200, 409), (400, 200))
 
     @encounter(200, 204, 409, name=f"delete_of_{section.name}_meets_delete_of_its_kategori")
-    def delete_and_delete(scene: Scene) -> Script:
+    def delete_and_delete(scene):
         path, kategori_id, _ = _new(scene, KATEGORI)
         record, _, _ = _new(scene, section)
         assert scene.send(scene.admin().put(record, kategori_id=kategori_id)).status == 200
@@ -175,7 +173,7 @@ _meet_over_a_kategori(ARTICLE)
 
 
 @encounter(200, 201, 400)
-def create_of_dokter_meets_delete_of_its_faskes(scene: Scene) -> Script:
+def create_of_dokter_meets_delete_of_its_faskes(scene):
     path, faskes_id, _ = _new(scene, SECTIONS[4])
     a, b = scene.admin(), scene.admin()
     yield [a.post("/dokter", nama="dr. Ani", faskes_ids=[faskes_id]), b.delete(path)]
@@ -183,7 +181,7 @@ def create_of_dokter_meets_delete_of_its_faskes(scene: Scene) -> Script:
 
 
 @encounter(200, 400)
-def change_of_dokter_meets_delete_of_its_faskes(scene: Scene) -> Script:
+def change_of_dokter_meets_delete_of_its_faskes(scene):
     """One request moves a doctor to another facility. Others delete the old and the new facility."""
     (old, old_id, _), (new, new_id, _) = _new(scene, SECTIONS[4]), _new(scene, SECTIONS[4])
     dokter_id = scene.new(scene.admin().post("/dokter", nama="dr. Ani", faskes_ids=[old_id]))
@@ -192,7 +190,7 @@ def change_of_dokter_meets_delete_of_its_faskes(scene: Scene) -> Script:
 
 
 @encounter(200, 204)
-def delete_of_dokter_meets_delete_of_its_faskes(scene: Scene) -> Script:
+def delete_of_dokter_meets_delete_of_its_faskes(scene):
     path, faskes_id, _ = _new(scene, SECTIONS[4])
     dokter_id = scene.new(scene.admin().post("/dokter", nama="dr. Ani", faskes_ids=[faskes_id]))
     a, b = scene.admin(), scene.admin()
@@ -200,7 +198,7 @@ def delete_of_dokter_meets_delete_of_its_faskes(scene: Scene) -> Script:
 
 
 @encounter(200)
-def two_sets_of_faskes_for_one_dokter(scene: Scene) -> Script:
+def two_sets_of_faskes_for_one_dokter(scene):
     ids = [_new(scene, SECTIONS[4])[1] for _ in range(3)]
     dokter_id = scene.new(scene.admin().post("/dokter", nama="dr. Ani", faskes_ids=ids[:2]))
     a, b = scene.admin(), scene.admin()
@@ -211,14 +209,14 @@ def two_sets_of_faskes_for_one_dokter(scene: Scene) -> Script:
 
 
 @encounter(200, 204, 404)
-def layout_of_a_province_meets_its_delete(scene: Scene) -> Script:
+def layout_of_a_province_meets_its_delete(scene):
     a, b = scene.admin(), scene.admin()
     path = "/province-config/Aceh"
     yield [a.put(path, sections=[{"id": "video", "enabled": True}]), b.delete(path), b.delete(path)]
 
 
 @encounter(200)
-def double_taps_on_one_article_to_save(scene: Scene) -> Script:
+def double_taps_on_one_article_to_save(scene):
     person = scene.person()
     call = person.post("/articles/save", url="https://contoh.id/simpan", title="Artikel")
     responses = yield [call] * 4

@@ -1,33 +1,30 @@
 """Concurrent requests and jobs about medicine stocks, missed doses and alerts to caregivers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Any
 
 from app.identity.models import RoleName
 from app.pengingat import jobs
-from tests.races.meeting import Call, Job, Person, Scene, Script, encounter
+from tests.races.meeting import Job, Person, Scene, encounter
 from tests.races.people import remove
 from tests.races.reminders import confirm, fall_due, left_of, medicine
 
 MISS = Job(jobs.miss_overdue)
 
 
-def stocked(scene: Scene, person: Person, sisa: float) -> tuple[str, int]:
+def stocked(scene, person, sisa):
     """Create a medicine with a stock and a due dose. Return its path and id."""
-    details: dict[str, Any] = {**medicine(1, 9, 17), "persediaan": {"sisa": sisa}}
+    details = {**medicine(1, 9, 17), "persediaan": {"sisa": sisa}}
     id_ = scene.new(person.post("/pengingat/obat", judul="Obat", details=details))
     fall_due(scene, id_)
     return f"/pengingat/{id_}", id_
 
 
-def left(scene: Scene, id_: int) -> float:
+def left(scene, id_):
     return float(scene.sql("SELECT details->'persediaan'->>'sisa' FROM reminders WHERE id = :id", id=id_))
 
 
 @encounter(200)
-def additions_meet_answers_and_the_clock(scene: Scene) -> Script:
+def additions_meet_answers_and_the_clock(scene):
     person = scene.person()
     path, id_ = stocked(scene, person, 10)
     add = person.post(f"{path}/persediaan", tambah=2.5)
@@ -38,7 +35,7 @@ def additions_meet_answers_and_the_clock(scene: Scene) -> Script:
 
 
 @encounter(200, 404)
-def additions_meet_delete_of_the_reminder(scene: Scene) -> Script:
+def additions_meet_delete_of_the_reminder(scene):
     person = scene.person()
     path, id_ = stocked(scene, person, 1)
     add = person.post(f"{path}/persediaan", tambah=1)
@@ -47,14 +44,14 @@ def additions_meet_delete_of_the_reminder(scene: Scene) -> Script:
 
 
 @encounter(200, 401, 404)
-def stocks_meet_delete_of_the_person(scene: Scene) -> Script:
+def stocks_meet_delete_of_the_person(scene):
     admin, leaving = scene.admin(), scene.person(RoleName.ADMIN)
     path, _ = stocked(scene, leaving, 1)
     yield [leaving.post(f"{path}/persediaan", tambah=1), remove(admin, leaving)]
     assert left_of(scene, leaving) == 0
 
 
-def missed(scene: Scene, patient: Person, caregiver: Person) -> str:
+def missed(scene, patient, caregiver):
     """Create a medicine whose dose was due an hour ago. The caregiver may get alerts about it. Return its path."""
     scene.send(caregiver.post("/caregiver/patients", patient_id=patient.id))
     scene.send(patient.put(f"/patient/caregivers/{caregiver.id}", scopes=["alerts"]))
@@ -63,7 +60,7 @@ def missed(scene: Scene, patient: Person, caregiver: Person) -> str:
     return path
 
 
-def alerts_to(scene: Scene, caregiver: Person) -> int:
+def alerts_to(scene, caregiver):
     query = """
         SELECT count(*) FROM deliveries
         WHERE kind = 'alert' AND channel = 'messaging' AND state = 'pending' AND user_id = :id"""
@@ -71,7 +68,7 @@ def alerts_to(scene: Scene, caregiver: Person) -> int:
 
 
 @encounter(200)
-def a_caregiver_is_told_by_several_clocks(scene: Scene) -> Script:
+def a_caregiver_is_told_by_several_clocks(scene):
     patient, caregiver = scene.person(), scene.person(RoleName.PENDAMPING)
     missed(scene, patient, caregiver)
     yield [MISS] * 4
@@ -80,7 +77,7 @@ def a_caregiver_is_told_by_several_clocks(scene: Scene) -> Script:
 
 
 @encounter(200, 404, 409)
-def a_late_answer_meets_the_clocks(scene: Scene) -> Script:
+def a_late_answer_meets_the_clocks(scene):
     patient, caregiver = scene.person(), scene.person(RoleName.PENDAMPING)
     path = missed(scene, patient, caregiver)
     yield [MISS, confirm(patient, path, "done"), MISS, confirm(patient, path, "done")]
@@ -102,19 +99,19 @@ class Dose:
     due_at: str
 
     @classmethod
-    def of(cls, scene: Scene, person: Person) -> Dose:
+    def of(cls, scene, person):
         path, id_ = stocked(scene, person, 10)
         return cls(scene, person, path, id_, cls._fallen(scene, "due_at", id_).strftime("%Y-%m-%dT%H:%M:%SZ"))
 
     @staticmethod
-    def _fallen(scene: Scene, column: str, id_: int) -> Any:
+    def _fallen(scene, column, id_):
         last = "WHERE reminder_id = :id AND due_at <= now() ORDER BY due_at DESC"
         return scene.sql(f"SELECT {column} FROM occurrences {last}", id=id_)
 
-    def say(self, status: str, **data: str) -> Call:
+    def say(self, status, **data):
         return self.person.post(f"{self.path}/konfirmasi", status=status, due_at=self.due_at, **data)
 
-    def check(self) -> None:
+    def check(self):
         """Check that the dose ledger, the stock and the outbox agree."""
         rows = "FROM occurrences WHERE reminder_id = :id"
         taken = self.scene.sql(f"SELECT coalesce(sum(taken), 0) {rows}", id=self.id)
@@ -126,14 +123,14 @@ class Dose:
 
 
 @encounter(200, 409)
-def answers_meet_undos(scene: Scene) -> Script:
+def answers_meet_undos(scene):
     dose = Dose.of(scene, scene.person())
     yield [dose.say("done"), dose.say("undo"), dose.say("skipped"), dose.say("undo"), MISS]
     dose.check()
 
 
 @encounter(200, 409)
-def undos_meet_the_sweep(scene: Scene) -> Script:
+def undos_meet_the_sweep(scene):
     patient, caregiver = scene.person(), scene.person(RoleName.PENDAMPING)
     path = missed(scene, patient, caregiver)
     scene.send(confirm(patient, path, "done"))
@@ -146,7 +143,7 @@ def undos_meet_the_sweep(scene: Scene) -> Script:
 
 
 @encounter(200, 404, 409)
-def undos_meet_edits(scene: Scene) -> Script:
+def undos_meet_edits(scene):
     dose = Dose.of(scene, scene.person())
     scene.send(dose.say("done"))
     other = dose.person.put(dose.path, details={**medicine(2, 10, 18), "persediaan": {"sisa": 20}})
@@ -162,7 +159,7 @@ def undos_meet_edits(scene: Scene) -> Script:
 
 
 @encounter(200)
-def an_offline_answer_is_sent_again_beside_an_undo(scene: Scene) -> Script:
+def an_offline_answer_is_sent_again_beside_an_undo(scene):
     dose = Dose.of(scene, scene.person())
     scene.send(dose.say("skipped"))
     offline = dose.say("done", answered_at=dose.due_at)

@@ -4,8 +4,6 @@ The encounters (groups of concurrent calls) are about the creation and deletion 
 account. Others are about the answer SALAH NOMOR ("wrong number").
 """
 
-from __future__ import annotations
-
 from psycopg2.errors import DeadlockDetected
 from sqlalchemy.exc import OperationalError
 
@@ -19,7 +17,7 @@ from app.personal_data import jobs
 from tests.helpers.factories import PASSWORD
 from tests.races.care import manage, owners, word
 from tests.races.leaving import check_nothing_is_left, leave
-from tests.races.meeting import NOBODY, Call, Job, Person, Scene, Script, encounter, statuses
+from tests.races.meeting import NOBODY, Job, Person, encounter, statuses
 from tests.races.people import role_id
 from tests.races.reminders import fall_due
 
@@ -29,21 +27,21 @@ PATH = "/caregiver/dependents"
 ERASING_S = 0.3
 
 
-def keep(caregiver: Person) -> Call:
+def keep(caregiver):
     return caregiver.post(PATH, nama_ktp="Ibu Siti")
 
 
-def delete(caregiver: Person, dependent: Person) -> Call:
+def delete(caregiver, dependent):
     return caregiver.delete(f"{PATH}/{dependent.id}", password=PASSWORD)
 
 
-def family(scene: Scene, count: int = 1, *roles: str) -> tuple[Person, list[Person]]:
+def family(scene, count=1, *roles):
     """Return a caregiver, and this number of dependents of the caregiver."""
     caregiver = scene.person(RoleName.PENDAMPING, *roles)
     return caregiver, [Person(scene.new(keep(caregiver))) for _ in range(count)]
 
 
-def present(scene: Scene, caregiver: Person) -> int:
+def present(scene, caregiver):
     """Count the caregiver's dependents who are not deleted."""
     query = "SELECT count(*) FROM users WHERE guardian_id = :id AND erasure_due_at IS NULL"
     return int(scene.sql(query, id=caregiver.id))
@@ -53,7 +51,7 @@ def present(scene: Scene, caregiver: Person) -> int:
 
 
 @encounter(201, 409)
-def creations_of_a_caregivers_last_dependent(scene: Scene) -> Script:
+def creations_of_a_caregivers_last_dependent(scene):
     caregiver, _ = family(scene, MAX_DEPENDENTS - 1)
     responses = yield [keep(caregiver)] * 3
     assert statuses(responses) == [201, 409, 409]
@@ -66,7 +64,7 @@ def creations_of_a_caregivers_last_dependent(scene: Scene) -> Script:
 
 
 @encounter(200, 201, 404)
-def dependent_is_deleted_while_reminders_are_created(scene: Scene) -> Script:
+def dependent_is_deleted_while_reminders_are_created(scene):
     caregiver, [dependent] = family(scene)
     yield [manage(caregiver, dependent), delete(caregiver, dependent), delete(caregiver, dependent)]
     assert present(scene, caregiver) == 0
@@ -77,7 +75,7 @@ def dependent_is_deleted_while_reminders_are_created(scene: Scene) -> Script:
 
 
 @encounter(200)
-def erasure_of_a_dependent_runs_twice_and_meets_that_of_the_caregiver(scene: Scene) -> Script:
+def erasure_of_a_dependent_runs_twice_and_meets_that_of_the_caregiver(scene):
     caregiver, [dependent] = family(scene)
     scene.new(manage(caregiver, dependent))
     scene.send(delete(caregiver, dependent))
@@ -91,12 +89,12 @@ def erasure_of_a_dependent_runs_twice_and_meets_that_of_the_caregiver(scene: Sce
 # --- the caregiver's own account ------------------------------------------------------------------------------------
 
 
-def is_leaving(scene: Scene, person: Person) -> bool:
+def is_leaving(scene, person):
     return bool(scene.sql("SELECT erasure_due_at IS NOT NULL FROM users WHERE id = :id", id=person.id))
 
 
 @encounter(201, 202, 401, 409)
-def caregiver_leaves_while_they_create_a_dependent(scene: Scene) -> Script:
+def caregiver_leaves_while_they_create_a_dependent(scene):
     caregiver, _ = family(scene, 0)
     _, left, _ = yield [keep(caregiver), leave(caregiver), keep(caregiver)]
     assert is_leaving(scene, caregiver) is (left.status == 202)
@@ -104,7 +102,7 @@ def caregiver_leaves_while_they_create_a_dependent(scene: Scene) -> Script:
 
 
 @encounter(200, 201, 403, 409)
-def caregiver_loses_the_role_while_they_create_a_dependent(scene: Scene) -> Script:
+def caregiver_loses_the_role_while_they_create_a_dependent(scene):
     caregiver, _ = family(scene, 0)
     pasien = role_id(scene, RoleName.PASIEN)
     made, changed = yield [keep(caregiver), caregiver.put("/profile", role_ids=[pasien])]
@@ -114,7 +112,7 @@ def caregiver_loses_the_role_while_they_create_a_dependent(scene: Scene) -> Scri
 # --- answers for a dependent ----------------------------------------------------------------------------------------
 
 
-def sent_dose(scene: Scene, caregiver: Person, dependent: Person) -> tuple[int, str]:
+def sent_dose(scene, caregiver, dependent):
     """Create a dose of the dependent. The reminder about the dose was sent to the caregiver a minute ago.
 
     Return the id of the medicine, and the token of the web link in the reminder.
@@ -134,10 +132,10 @@ def sent_dose(scene: Scene, caregiver: Person, dependent: Person) -> tuple[int, 
     return id_, token
 
 
-def hear(scene: Scene, phone: str, text: str) -> Job:
+def hear(scene, phone, text):
     """Return a job that receives a message from this number. The job's result is the outcome of the message."""
 
-    def work() -> str:
+    def work():
         try:
             return receive()
         except OperationalError as error:
@@ -145,7 +143,7 @@ def hear(scene: Scene, phone: str, text: str) -> Job:
                 raise
             return receive()  # in production, a worker also handles the message again after a deadlock
 
-    def receive() -> str:
+    def receive():
         values = {"provider": "test", "event_key": f"{phone}:{scene.number()}", "kind": InboundKind.MESSAGE}
         with unit_of_work():
             row = Inbound(phone=phone, text=text, payload={"type": "text"}, **values)
@@ -158,12 +156,11 @@ def hear(scene: Scene, phone: str, text: str) -> Job:
     return Job(work)
 
 
-def phone_of(scene: Scene, person: Person) -> str | None:
-    phone: str | None = scene.sql("SELECT phone FROM users WHERE id = :id", id=person.id)
-    return phone
+def phone_of(scene, person):
+    return scene.sql("SELECT phone FROM users WHERE id = :id", id=person.id)
 
 
-def tap(token: str, status: str) -> Call:
+def tap(token, status):
     return NOBODY.post(f"/konfirmasi/{token}", status=status)
 
 
@@ -171,7 +168,7 @@ def tap(token: str, status: str) -> Call:
 
 
 @encounter(200, 409)
-def verifikasi_and_salah_nomor_meet_changes_of_the_profile(scene: Scene) -> Script:
+def verifikasi_and_salah_nomor_meet_changes_of_the_profile(scene):
     """The number is not in use, so it moves to the person who proves it, in whatever order the messages come."""
     number, other = f"0821{scene.number():08d}", f"0824{scene.number():08d}"
     holder, taker, third = scene.person(nomor_hp=number), scene.person(), scene.person()

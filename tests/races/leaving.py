@@ -1,12 +1,10 @@
 """Concurrent requests about the deletion of an account, before and after the seven days until it is deleted."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from app.personal_data import jobs
 from tests.helpers.factories import PASSWORD
-from tests.races.meeting import Call, Job, Person, Scene, Script, encounter
+from tests.races.meeting import Job, encounter
 
 OBAT = {
     "judul": "Obat",
@@ -19,29 +17,29 @@ OBAT = {
 }
 
 
-def leave(person: Person, forum: str = "anonymise") -> Call:
+def leave(person, forum="anonymise"):
     return person.delete("/profile", password=PASSWORD, forum=forum)
 
 
-def write(person: Person) -> Call:
+def write(person):
     return person.post("/forum/threads", category_id=1, title="Halo", content="Isi")
 
 
-def reply(person: Person, thread_id: int) -> Call:
+def reply(person, thread_id):
     return person.post(f"/forum/threads/{thread_id}/reply", content="Balasan")
 
 
-def erase(person: Person) -> Job:
+def erase(person):
     return Job(partial(jobs.erase, person.id))
 
 
-def gone(scene: Scene, person: Person, forum: str = "anonymise") -> None:
+def gone(scene, person, forum="anonymise"):
     """Request the deletion of the account, and let the seven days until its deletion end."""
     assert scene.send(leave(person, forum)).status == 202
     scene.change("UPDATE users SET erasure_due_at = now() WHERE id = :id", id=person.id)
 
 
-def check_nothing_is_left(scene: Scene, person: Person) -> None:
+def check_nothing_is_left(scene, person):
     jobs.erase(person.id)
     for table, column in (
         ("users", "id"),
@@ -56,7 +54,7 @@ def check_nothing_is_left(scene: Scene, person: Person) -> None:
 
 
 @encounter(200, 201, 202, 401)
-def own_writing_meets_the_wish_to_leave(scene: Scene) -> Script:
+def own_writing_meets_the_wish_to_leave(scene):
     leaving, other = scene.person(), scene.person()
     thread_id = scene.new(write(other))
     yield [
@@ -76,7 +74,7 @@ def own_writing_meets_the_wish_to_leave(scene: Scene) -> Script:
 
 
 @encounter(200, 202, 401)
-def login_meets_the_wish_to_leave(scene: Scene) -> Script:
+def login_meets_the_wish_to_leave(scene):
     leaving = scene.person()
     yield [leaving.log_in(), leave(leaving), leaving.log_in(), leave(leaving)]
     is_leaving = scene.sql("SELECT erasure_due_at IS NOT NULL FROM users WHERE id = :id", id=leaving.id)
@@ -85,7 +83,7 @@ def login_meets_the_wish_to_leave(scene: Scene) -> Script:
 
 
 @encounter(200, 401)
-def login_meets_the_erasure(scene: Scene) -> Script:
+def login_meets_the_erasure(scene):
     leaving = scene.person()
     gone(scene, leaving)
     yield [leaving.log_in(), erase(leaving), leaving.log_in()]
@@ -93,7 +91,7 @@ def login_meets_the_erasure(scene: Scene) -> Script:
 
 
 @encounter(200, 201, 404, 409)
-def replies_of_others_meet_the_erasure(scene: Scene) -> Script:
+def replies_of_others_meet_the_erasure(scene):
     leaving, other = scene.person(), scene.person()
     threads = [scene.new(write(leaving)) for _ in range(3)]
     others = scene.new(write(other))
@@ -110,12 +108,8 @@ def replies_of_others_meet_the_erasure(scene: Scene) -> Script:
 
 
 @encounter(200, 404)
-def erasure_meets_delete_by_an_administrator(scene: Scene) -> Script:
+def erasure_meets_delete_by_an_administrator(scene):
     admin, leaving, another = scene.admin(), scene.admin(), scene.admin()
     gone(scene, leaving)
-    yield [
-        erase(leaving),
-        admin.delete(f"/admins/{leaving.id}"),
-        another.delete(f"/admins/{leaving.id}"),
-    ]
+    yield [erase(leaving), admin.delete(f"/admins/{leaving.id}"), another.delete(f"/admins/{leaving.id}")]
     check_nothing_is_left(scene, leaving)

@@ -4,8 +4,6 @@ An encounter is a generator function. It prepares rows, yields the concurrent ca
 same order, and checks the result. `@encounter(200, 404)` lists the allowed statuses. Every other status is a failure.
 """
 
-from __future__ import annotations
-
 import http.client
 import json
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -47,19 +45,16 @@ class Call:
     upload: bytes | None = None
     key: str | None = None
 
-    def __str__(self) -> str:
+    def __str__(self):
         return f"{self.method} {self.path} {self.body}"
 
-    def content(self) -> tuple[bytes | None, dict[str, str]]:
+    def content(self):
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         if self.key:
             headers["Idempotency-Key"] = self.key
         if self.upload is not None:
             part = b'--x\r\nContent-Disposition: form-data; name="image"; filename="a.png"\r\n\r\n'
-            return part + self.upload + b"\r\n--x--\r\n", {
-                **headers,
-                "Content-Type": "multipart/form-data; boundary=x",
-            }
+            return part + self.upload + b"\r\n--x--\r\n", {**headers, "Content-Type": "multipart/form-data; boundary=x"}
         if self.body is None:
             return None, headers
         return json.dumps(self.body).encode(), {**headers, "Content-Type": "application/json"}
@@ -71,7 +66,7 @@ class Job:
 
     work: Callable[[], object]
 
-    def __str__(self) -> str:
+    def __str__(self):
         return f"job {self.work}"
 
 
@@ -84,22 +79,22 @@ class Person:
     token: str | None = None
     refresh_token: str = ""
 
-    def get(self, path: str) -> Call:
+    def get(self, path):
         return Call("GET", path, None, self.token)
 
-    def post(self, path: str, **body: Any) -> Call:
+    def post(self, path, **body):
         return Call("POST", path, body, self.token)
 
-    def put(self, path: str, **body: Any) -> Call:
+    def put(self, path, **body):
         return Call("PUT", path, body, self.token)
 
-    def upload(self, path: str, picture: bytes) -> Call:
+    def upload(self, path, picture):
         return Call("PUT", path, None, self.token, picture)
 
-    def delete(self, path: str, **body: Any) -> Call:
+    def delete(self, path, **body):
         return Call("DELETE", path, body or None, self.token)
 
-    def log_in(self) -> Call:
+    def log_in(self):
         return Call("POST", "/login", {"username": self.username, "password": PASSWORD})
 
 
@@ -114,35 +109,35 @@ class Scene:
     port: int
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
-    def person(self, *roles: str, **data: Any) -> Person:
+    def person(self, *roles, **data):
         with unit_of_work():
             user = make_user(*roles, **data)
             pair = sessions.begin(user)
             return Person(user.id, user.username, pair.access_token, pair.refresh_token)
 
-    def admin(self) -> Person:
+    def admin(self):
         return self.person(RoleName.ADMIN)
 
-    def new(self, call: Call) -> Any:
+    def new(self, call):
         """Send one call alone, and return the id of the created record."""
         response = self.send(call)
         assert response.status in FINE, response
         return response.body["id"]
 
-    def number(self) -> int:
+    def number(self):
         return next(self.numbers)
 
-    def sql(self, text: str, **values: Any) -> Any:
+    def sql(self, text, **values):
         """Return the value in the first column of the first row."""
         with db.engine.connect() as connection:
             return connection.execute(sa.text(text), values).scalar()
 
-    def change(self, text: str, **values: Any) -> None:
+    def change(self, text, **values):
         """Change rows directly in the database, for changes that the API does not offer."""
         with db.engine.begin() as connection:
             connection.execute(sa.text(text), values)
 
-    def send(self, call: Call, barrier: Barrier | None = None) -> Response:
+    def send(self, call, barrier=None):
         body, headers = call.content()
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)) as connection:
             connection.connect()
@@ -154,7 +149,7 @@ class Scene:
             is_json = response.headers.get_content_type() == "application/json"
             return Response(response.status, json.loads(text) if is_json and text else text)
 
-    def run(self, job: Job, barrier: Barrier) -> Response:
+    def run(self, job, barrier):
         with self.app.app_context():
             barrier.wait(PATIENCE_S)
             try:
@@ -162,10 +157,10 @@ class Scene:
             except Exception as error:  # noqa: BLE001  # as a worker logs it
                 return Response(500, repr(error))
 
-    def meet(self, calls: Sequence[Call | Job]) -> list[Response]:
+    def meet(self, calls):
         barrier = Barrier(len(calls))
 
-        def start(call: Call | Job) -> Response:
+        def start(call):
             return self.run(call, barrier) if isinstance(call, Job) else self.send(call, barrier)
 
         with ThreadPoolExecutor(len(calls)) as pool:
@@ -183,20 +178,20 @@ class Registered:
     statuses: frozenset[int]
 
 
-ENCOUNTERS: list[Registered] = []
+ENCOUNTERS = []
 
 
-def encounter(*statuses: int, name: str = "") -> Callable[[Encounter], Encounter]:
+def encounter(*statuses, name=""):
     """Register an encounter (a group of concurrent calls). `statuses` are the allowed statuses of its calls."""
 
-    def register(run: Encounter) -> Encounter:
+    def register(run):
         ENCOUNTERS.append(Registered(name or run.__name__, run, frozenset(statuses)))
         return run
 
     return register
 
 
-def play(scene: Scene, registered: Registered) -> None:
+def play(scene, registered):
     """Run an encounter once, and check the statuses of its calls."""
     script = registered.run(scene)
     calls = next(script)
@@ -214,12 +209,12 @@ def play(scene: Scene, registered: Registered) -> None:
 
 
 class _Handler(WSGIRequestHandler):
-    def log_request(self, *_: object) -> None:
+    def log_request(self, *_):
         """Write no log line, because the application already logs each request."""
 
 
 @contextmanager
-def serving(app: Flask) -> Iterator[int]:
+def serving(app):
     """Run the application on a threaded HTTP server, and yield the server's loopback port."""
     server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=_Handler)
     thread = Thread(target=server.serve_forever, name="races")
@@ -232,5 +227,5 @@ def serving(app: Flask) -> Iterator[int]:
         server.server_close()
 
 
-def statuses(responses: Sequence[Response]) -> list[int]:
+def statuses(responses):
     return sorted(response.status for response in responses)

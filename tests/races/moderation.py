@@ -1,17 +1,12 @@
 """Concurrent requests in moderation: many reports, and posts that are changed or deleted during a decision."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 from app.identity.models import RoleName
 from tests.races.forum import answer, reply, thread, write
-from tests.races.meeting import Call, Person, Scene, Script, encounter, statuses
+from tests.races.meeting import encounter, statuses
 from tests.races.people import remove
 
 
-def reporters(scene: Scene, count: int = 3) -> list[Person]:
+def reporters(scene, count=3):
     """Create people whose accounts are old enough to report."""
     people = [scene.person() for _ in range(count)]
     for person in people:
@@ -19,11 +14,11 @@ def reporters(scene: Scene, count: int = 3) -> list[Person]:
     return people
 
 
-def report(who: Person, path: str, reason: str = "spam") -> Call:
+def report(who, path, reason="spam"):
     return who.post(f"{path}/lapor", reason=reason)
 
 
-def decide(scene: Scene, admin: Person, decision: str, post_id: int, noun: str = "threads") -> Call:
+def decide(scene, admin, decision, post_id, noun="threads"):
     """Return the call that decides the case of a post. If the post has no case, somebody reports the post first."""
     which = "SELECT id FROM cases WHERE post_id = :id"
     if scene.sql(which, id=post_id) is None:
@@ -31,7 +26,7 @@ def decide(scene: Scene, admin: Person, decision: str, post_id: int, noun: str =
     return admin.put(f"/admins/moderasi/{scene.sql(which, id=post_id)}", decision=decision, reason="Diperiksa.")
 
 
-def cases_of(scene: Scene, thread_id: int) -> Any:
+def cases_of(scene, thread_id):
     return scene.sql(
         "SELECT count(*) FROM cases WHERE post_id IN (SELECT id FROM posts WHERE id = :id OR root_id = :id)",
         id=thread_id,
@@ -39,7 +34,7 @@ def cases_of(scene: Scene, thread_id: int) -> Any:
 
 
 @encounter(201)
-def three_reports_at_once_are_one_case_and_hide_once(scene: Scene) -> Script:
+def three_reports_at_once_are_one_case_and_hide_once(scene):
     scene.person(RoleName.ADMIN, preferences={"moderation": True})
     thread_id = scene.new(write(scene.person()))
     yield [report(who, thread(thread_id)) for who in reporters(scene)]
@@ -48,7 +43,7 @@ def three_reports_at_once_are_one_case_and_hide_once(scene: Scene) -> Script:
 
 
 @encounter(201)
-def three_reports_at_once_hide_a_reply_once(scene: Scene) -> Script:
+def three_reports_at_once_hide_a_reply_once(scene):
     author = scene.person()
     thread_id = scene.new(write(author))
     reply_id = scene.new(answer(author, thread_id))
@@ -58,7 +53,7 @@ def three_reports_at_once_hide_a_reply_once(scene: Scene) -> Script:
 
 
 @encounter(200, 201)
-def one_person_reports_many_times_at_once(scene: Scene) -> Script:
+def one_person_reports_many_times_at_once(scene):
     thread_id = scene.new(write(scene.person()))
     (who,) = reporters(scene, 1)
     responses = yield [report(who, thread(thread_id)) for _ in range(4)]
@@ -67,14 +62,14 @@ def one_person_reports_many_times_at_once(scene: Scene) -> Script:
 
 
 @encounter(200, 201)
-def a_decision_meets_reports(scene: Scene) -> Script:
+def a_decision_meets_reports(scene):
     admin, thread_id = scene.admin(), scene.new(write(scene.person()))
     yield [*(report(who, thread(thread_id)) for who in reporters(scene)), decide(scene, admin, "keep", thread_id)]
     assert cases_of(scene, thread_id) == 1
 
 
 @encounter(200, 201)
-def a_keep_meets_the_report_that_would_hide(scene: Scene) -> Script:
+def a_keep_meets_the_report_that_would_hide(scene):
     """The moderator's decision to keep the post counts, whether it comes before or after the third report.
 
     Reports from before the decision do not hide a kept post.
@@ -89,7 +84,7 @@ def a_keep_meets_the_report_that_would_hide(scene: Scene) -> Script:
 
 
 @encounter(200, 201, 409)
-def an_appeal_meets_the_decision(scene: Scene) -> Script:
+def an_appeal_meets_the_decision(scene):
     """If the author appeals first, the decision settles the appeal.
 
     If the author appeals later, the post is visible again, or the appeal waits for a moderator.
@@ -113,7 +108,7 @@ def an_appeal_meets_the_decision(scene: Scene) -> Script:
 
 
 @encounter(200, 201, 404, 409)
-def a_hiding_meets_the_authors_deletion(scene: Scene) -> Script:
+def a_hiding_meets_the_authors_deletion(scene):
     """A deleted thread takes its replies and cases along. A notice about it has no text when it leaves."""
     admin, author = scene.admin(), scene.person()
     thread_id = scene.new(write(author))
@@ -129,7 +124,7 @@ def a_hiding_meets_the_authors_deletion(scene: Scene) -> Script:
 
 
 @encounter(200, 201)
-def a_cry_for_help_meets_the_report_that_would_hide(scene: Scene) -> Script:
+def a_cry_for_help_meets_the_report_that_would_hide(scene):
     author = scene.person()
     thread_id = scene.new(write(author))
     first, second, third = reporters(scene)
@@ -140,7 +135,7 @@ def a_cry_for_help_meets_the_report_that_would_hide(scene: Scene) -> Script:
 
 
 @encounter(204, 404)
-def a_block_is_lifted_once(scene: Scene) -> Script:
+def a_block_is_lifted_once(scene):
     who, thread_id = scene.person(), scene.new(write(scene.person()))
     scene.send(who.post(f"{thread(thread_id)}/blokir"))
     block_id = scene.sql("SELECT id FROM blocks WHERE user_id = :id", id=who.id)
@@ -149,7 +144,7 @@ def a_block_is_lifted_once(scene: Scene) -> Script:
 
 
 @encounter(200, 201, 404)
-def a_deletion_meets_reports(scene: Scene) -> Script:
+def a_deletion_meets_reports(scene):
     author = scene.person()
     thread_id = scene.new(write(author))
     reply_id = scene.new(answer(author, thread_id))
@@ -164,7 +159,7 @@ def a_deletion_meets_reports(scene: Scene) -> Script:
 
 
 @encounter(200, 201)
-def two_moderators_decide_at_once(scene: Scene) -> Script:
+def two_moderators_decide_at_once(scene):
     one, two = scene.admin(), scene.admin()
     author = scene.person()
     thread_id = scene.new(write(author))
@@ -179,7 +174,7 @@ def two_moderators_decide_at_once(scene: Scene) -> Script:
 
 
 @encounter(200, 201, 403, 404, 409)
-def a_decision_meets_its_author(scene: Scene) -> Script:
+def a_decision_meets_its_author(scene):
     """Try to cause a deadlock: authors move and edit posts while a moderator hides and deletes them."""
     admin, author, other = scene.admin(), scene.person(), scene.person()
     thread_id = scene.new(write(author))
@@ -196,7 +191,7 @@ def a_decision_meets_its_author(scene: Scene) -> Script:
 
 
 @encounter(200, 201, 401, 404, 409)
-def moderation_meets_delete_of_the_author(scene: Scene) -> Script:
+def moderation_meets_delete_of_the_author(scene):
     """Try to cause a deadlock: an account is deleted while people report its post and moderators decide about it."""
     one, two, leaving = scene.admin(), scene.admin(), scene.admin()
     sent = leaving.post("/forum/threads", category_id=1, title="T", content="C", use_pseudonym=True)
@@ -212,7 +207,7 @@ def moderation_meets_delete_of_the_author(scene: Scene) -> Script:
 
 
 @encounter(200, 201, 401, 404, 409)
-def reporting_and_blocking_meet_delete_of_who_does_it(scene: Scene) -> Script:
+def reporting_and_blocking_meet_delete_of_who_does_it(scene):
     admin, leaving, author = scene.admin(), scene.admin(), scene.person()
     thread_id = scene.new(write(author))
     yield [
@@ -223,17 +218,17 @@ def reporting_and_blocking_meet_delete_of_who_does_it(scene: Scene) -> Script:
     ]
 
 
-def crowd(scene: Scene, author: Person, thread_id: int) -> list[Call]:
+def crowd(scene, author, thread_id):
     """Return concurrent calls to one thread: like, save, reply, edit, report, block, hide and delete."""
     admin, other, *fans = scene.admin(), *(scene.person() for _ in range(4))
     first, second = (scene.new(answer(other, thread_id)) for _ in range(2))
-    of_fans: list[Callable[[Person], Call]] = [
+    of_fans = [
         lambda fan: fan.post(f"{thread(thread_id)}/like"),
         lambda fan: fan.post(f"{reply(first)}/like"),
         lambda fan: fan.post(f"{reply(first)}/save"),
         lambda fan: answer(fan, thread_id, parent_id=first),
     ]
-    of_reporters: list[Callable[[Person], Call]] = [
+    of_reporters = [
         lambda who: who.post(f"{thread(thread_id)}/save"),
         lambda who: report(who, thread(thread_id)),
         lambda who: report(who, reply(first)),
@@ -252,13 +247,13 @@ def crowd(scene: Scene, author: Person, thread_id: int) -> list[Call]:
 
 
 @encounter(200, 201, 400, 404, 409)
-def crowd_meets_in_a_thread(scene: Scene) -> Script:
+def crowd_meets_in_a_thread(scene):
     author = scene.person()
     yield crowd(scene, author, scene.new(write(author)))
 
 
 @encounter(200, 201, 404, 409)
-def crowd_meets_delete_of_the_thread(scene: Scene) -> Script:
+def crowd_meets_delete_of_the_thread(scene):
     author = scene.person()
     thread_id = scene.new(write(author))
     yield [*crowd(scene, author, thread_id), author.delete(thread(thread_id))]

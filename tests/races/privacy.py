@@ -1,33 +1,31 @@
 """Concurrent requests about privacy: settings, consents, devices, the access log and deletion."""
 
-from __future__ import annotations
-
 from app.identity.models import RoleName
 from app.privacy import jobs
-from tests.races.meeting import NOBODY, Call, Job, Person, Scene, Script, encounter, statuses
+from tests.races.meeting import NOBODY, Job, encounter, statuses
 from tests.races.people import remove
 from tests.races.reminders import TOP_UP, pengingat, remind
 
 DELETE_WITHDRAWN = Job(jobs.delete_withdrawn)
 
 
-def consents(person: Person, **granted: bool) -> Call:
+def consents(person, **granted):
     return person.put("/profile/persetujuan", **granted)
 
 
-def waiting(scene: Scene, person: Person) -> int:
+def waiting(scene, person):
     """Count the person's pending occurrences that lie ahead."""
     query = "SELECT count(*) FROM occurrences WHERE user_id = :id AND state = 'pending' AND due_at > now()"
     return int(scene.sql(query, id=person.id))
 
 
-def has_withdrawn(scene: Scene, person: Person) -> bool:
+def has_withdrawn(scene, person):
     query = "SELECT count(*) FROM consents WHERE user_id = :id AND ended_at IS NULL AND NOT granted"
     return bool(scene.sql(query, id=person.id))
 
 
 @encounter(200, 400)
-def channels_are_switched_off_at_once(scene: Scene) -> Script:
+def channels_are_switched_off_at_once(scene):
     person = scene.person()
     pengingat(scene, person)
     responses = yield [
@@ -40,7 +38,7 @@ def channels_are_switched_off_at_once(scene: Scene) -> Script:
 
 
 @encounter(200)
-def broadcasts_are_switched_in_three_places(scene: Scene) -> Script:
+def broadcasts_are_switched_in_three_places(scene):
     person = scene.person()
     yield [
         person.put("/profile/notifikasi", broadcasts=False),
@@ -56,7 +54,7 @@ def broadcasts_are_switched_in_three_places(scene: Scene) -> Script:
 
 
 @encounter(200, 201, 409)
-def reminders_are_made_while_health_data_is_withdrawn(scene: Scene) -> Script:
+def reminders_are_made_while_health_data_is_withdrawn(scene):
     person = scene.person()
     path, _ = pengingat(scene, person)
     yield [consents(person, health_data=False), remind(person), TOP_UP, person.put(path, judul="Lain"), TOP_UP]
@@ -65,7 +63,7 @@ def reminders_are_made_while_health_data_is_withdrawn(scene: Scene) -> Script:
 
 
 @encounter(200)
-def health_data_is_given_again_while_it_is_deleted(scene: Scene) -> Script:
+def health_data_is_given_again_while_it_is_deleted(scene):
     person = scene.person()
     pengingat(scene, person)
     scene.send(consents(person, health_data=False))
@@ -76,7 +74,7 @@ def health_data_is_given_again_while_it_is_deleted(scene: Scene) -> Script:
 
 
 @encounter(200)
-def health_data_is_given_and_withdrawn_at_once(scene: Scene) -> Script:
+def health_data_is_given_and_withdrawn_at_once(scene):
     person = scene.person()
     pengingat(scene, person)
     yield [consents(person, health_data=granted) for granted in (False, True, False, True)]
@@ -84,7 +82,7 @@ def health_data_is_given_and_withdrawn_at_once(scene: Scene) -> Script:
 
 
 @encounter(200, 401, 404)
-def device_is_signed_out_while_it_refreshes(scene: Scene) -> Script:
+def device_is_signed_out_while_it_refreshes(scene):
     person = scene.person()
     other = scene.send(person.log_in()).body
     refresh = NOBODY.post("/refresh", refresh_token=other["refresh_token"])
@@ -94,7 +92,7 @@ def device_is_signed_out_while_it_refreshes(scene: Scene) -> Script:
 
 
 @encounter(200, 401, 404)
-def people_are_looked_at_while_one_is_deleted(scene: Scene) -> Script:
+def people_are_looked_at_while_one_is_deleted(scene):
     a, leaving, seen = scene.admin(), scene.person(RoleName.ADMIN), scene.person()
     yield [
         a.get("/admins/users"),

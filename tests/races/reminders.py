@@ -1,42 +1,39 @@
 """Concurrent requests and jobs about reminders: changes, planning of deliveries, answers, and deletions of people."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import Any
 
 from app.identity.models import RoleName
 from app.pengingat import jobs
 from app.pengingat.timetable.limits import MAX_REMINDERS
-from tests.races.meeting import Call, Job, Person, Scene, Script, encounter, statuses
+from tests.races.meeting import Job, encounter, statuses
 from tests.races.people import remove
 
 TOP_UP = Job(jobs.top_up_page)
 
 
-def medicine(*hours: int) -> dict[str, Any]:
+def medicine(*hours):
     jadwal = [{"jam": f"{hour:02d}:00", "jumlah": 1, "satuan": "tablet"} for hour in hours]
     return {"nama_obat": "Metformin", "frekuensi": len(hours), "aturan": "saat makan", "jadwal": jadwal}
 
 
-def remind(person: Person, *hours: int) -> Call:
+def remind(person, *hours):
     return person.post("/pengingat/obat", judul="Obat", details=medicine(*(hours or (1, 9, 17))))
 
 
-def pengingat(scene: Scene, person: Person) -> tuple[str, int]:
+def pengingat(scene, person):
     """Create a reminder whose next deliveries the scheduler is about to plan. Return its path and id."""
     id_ = scene.new(remind(person))
     forget_plans(scene, person)
     return f"/pengingat/{id_}", id_
 
 
-def forget_plans(scene: Scene, person: Person) -> None:
+def forget_plans(scene, person):
     """Delete the planned deliveries of a person's reminders. The scheduler then plans them again."""
     scene.change("DELETE FROM deliveries WHERE user_id = :id AND kind = 'reminder'", id=person.id)
     scene.change("UPDATE reminders SET planned_until = now() + interval '1 minute' WHERE user_id = :id", id=person.id)
 
 
-def hours_waiting(scene: Scene, id_: int) -> set[int]:
+def hours_waiting(scene, id_):
     """Return the hours (in UTC) of a reminder's pending occurrences that have a pending bell."""
     query = """
         SELECT array_agg(DISTINCT extract(hour FROM o.due_at AT TIME ZONE 'UTC')::int)
@@ -45,7 +42,7 @@ def hours_waiting(scene: Scene, id_: int) -> set[int]:
     return set(scene.sql(query, id=id_) or [])
 
 
-def left_of(scene: Scene, person: Person) -> int:
+def left_of(scene, person):
     """Count the rows that a deleted person still has, including messages to the person."""
     return int(
         scene.sql(
@@ -59,7 +56,7 @@ def left_of(scene: Scene, person: Person) -> int:
 
 
 @encounter(201, 409)
-def creates_of_a_persons_last_reminder(scene: Scene) -> Script:
+def creates_of_a_persons_last_reminder(scene):
     person = scene.person()
     fill = """
         INSERT INTO reminders (user_id, tipe, judul, waktu, timezone, details, active_from, planned_until, is_finished)
@@ -72,7 +69,7 @@ def creates_of_a_persons_last_reminder(scene: Scene) -> Script:
 
 
 @encounter(200, 201)
-def creates_with_keys_meet_a_new_number(scene: Scene) -> Script:
+def creates_with_keys_meet_a_new_number(scene):
     """After an app was offline, it sends several requests that create reminders.
 
     Each request inserts its `Idempotency-Key` before it locks the person.
@@ -84,7 +81,7 @@ def creates_with_keys_meet_a_new_number(scene: Scene) -> Script:
 
 
 @encounter(200)
-def changes_of_different_fields_of_a_reminder(scene: Scene) -> Script:
+def changes_of_different_fields_of_a_reminder(scene):
     person = scene.person()
     path, id_ = pengingat(scene, person)
     yield [person.put(path, judul="Lain"), person.put(path, details=medicine(3, 15)), TOP_UP]
@@ -93,7 +90,7 @@ def changes_of_different_fields_of_a_reminder(scene: Scene) -> Script:
 
 
 @encounter(200)
-def two_schedules_of_one_reminder(scene: Scene) -> Script:
+def two_schedules_of_one_reminder(scene):
     person = scene.person()
     path, id_ = pengingat(scene, person)
     yield [person.put(path, details=medicine(3, 15)), TOP_UP, person.put(path, details=medicine(5, 20))]
@@ -102,7 +99,7 @@ def two_schedules_of_one_reminder(scene: Scene) -> Script:
 
 
 @encounter(200, 404)
-def reminder_is_changed_while_deleted(scene: Scene) -> Script:
+def reminder_is_changed_while_deleted(scene):
     person = scene.person()
     path, id_ = pengingat(scene, person)
     yield [person.put(path, details=medicine(3)), person.delete(path), TOP_UP, person.put(path, is_done=True)]
@@ -111,7 +108,7 @@ def reminder_is_changed_while_deleted(scene: Scene) -> Script:
 
 
 @encounter(200, 404)
-def reminder_is_deleted_twice(scene: Scene) -> Script:
+def reminder_is_deleted_twice(scene):
     person = scene.person()
     path, id_ = pengingat(scene, person)
     responses = yield [person.delete(path), person.delete(path), TOP_UP, person.delete(path)]
@@ -120,7 +117,7 @@ def reminder_is_deleted_twice(scene: Scene) -> Script:
 
 
 @encounter(200)
-def reminder_is_done_and_changed(scene: Scene) -> Script:
+def reminder_is_done_and_changed(scene):
     """A new schedule resets `is_done`, so the last of the requests decides which messages are pending."""
     person = scene.person()
     path, id_ = pengingat(scene, person)
@@ -129,7 +126,7 @@ def reminder_is_done_and_changed(scene: Scene) -> Script:
 
 
 @encounter(200)
-def reminder_is_done_and_not_done(scene: Scene) -> Script:
+def reminder_is_done_and_not_done(scene):
     person = scene.person()
     path, id_ = pengingat(scene, person)
     yield [person.put(path, is_done=True), person.put(path, is_done=False), TOP_UP, person.put(path, is_done=True)]
@@ -137,11 +134,11 @@ def reminder_is_done_and_not_done(scene: Scene) -> Script:
     assert scene.send(person.get(path)).body["is_done"] is (done == 1)
 
 
-def confirm(person: Person, path: str, status: str) -> Call:
+def confirm(person, path, status):
     return person.post(f"{path}/konfirmasi", status=status)
 
 
-def fall_due(scene: Scene, id_: int) -> None:
+def fall_due(scene, id_):
     """Change the due time of a reminder's first occurrence, and its bells, to a minute ago."""
     scene.change(
         """
@@ -156,7 +153,7 @@ def fall_due(scene: Scene, id_: int) -> None:
 
 
 @encounter(200)
-def an_occurrence_is_done_and_skipped(scene: Scene) -> Script:
+def an_occurrence_is_done_and_skipped(scene):
     person = scene.person()
     id_ = scene.new(remind(person))
     path = f"/pengingat/{id_}"
@@ -169,7 +166,7 @@ def an_occurrence_is_done_and_skipped(scene: Scene) -> Script:
 
 
 @encounter(200, 201, 401, 404, 409)
-def answers_meet_delete_of_the_person(scene: Scene) -> Script:
+def answers_meet_delete_of_the_person(scene):
     admin, leaving = scene.admin(), scene.person(RoleName.ADMIN)
     ids = [scene.new(remind(leaving)) for _ in range(3)]
     for id_ in ids:
@@ -180,7 +177,7 @@ def answers_meet_delete_of_the_person(scene: Scene) -> Script:
 
 
 @encounter(200, 404, 409)
-def answer_meets_delete_of_its_reminder(scene: Scene) -> Script:
+def answer_meets_delete_of_its_reminder(scene):
     person = scene.person()
     id_ = scene.new(remind(person))
     path = f"/pengingat/{id_}"
@@ -190,7 +187,7 @@ def answer_meets_delete_of_its_reminder(scene: Scene) -> Script:
 
 
 @encounter(200, 201, 401, 404)
-def reminders_meet_delete_of_the_person(scene: Scene) -> Script:
+def reminders_meet_delete_of_the_person(scene):
     """All requests must lock the person before the reminders. Otherwise the deletion could wait for reminder locks."""
     admin, leaving = scene.admin(), scene.person(RoleName.ADMIN)
     (first, _), (second, _) = pengingat(scene, leaving), pengingat(scene, leaving)
@@ -205,7 +202,7 @@ def reminders_meet_delete_of_the_person(scene: Scene) -> Script:
 
 
 @encounter(200)
-def topping_up_meets_delete_of_the_person(scene: Scene) -> Script:
+def topping_up_meets_delete_of_the_person(scene):
     admin, leaving, other = scene.admin(), scene.person(RoleName.ADMIN), scene.person()
     for _ in range(5):
         pengingat(scene, leaving)

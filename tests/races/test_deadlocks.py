@@ -3,15 +3,11 @@
 If PostgreSQL cancels a request because of a deadlock, the service retries the request once.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 from sqlalchemy.exc import OperationalError
 
 from app.core.database.session import db
@@ -24,7 +20,7 @@ from tests.races.families import (
 )
 from tests.races.forum import thread, write
 from tests.races.leaving import login_meets_the_wish_to_leave
-from tests.races.meeting import ENCOUNTERS, Encounter, Response, Scene, play, serving
+from tests.races.meeting import ENCOUNTERS, Scene, play, serving
 from tests.races.moderation import crowd_meets_delete_of_the_thread, crowd_meets_in_a_thread
 
 pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
@@ -48,18 +44,18 @@ DEADLOCKS = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_data
 
 
 @pytest.fixture
-def scene(committed: Flask) -> Iterator[Scene]:
+def scene(committed):
     with serving(committed) as port:
         yield Scene(committed, port)
 
 
 @contextmanager
-def transaction() -> Iterator[sa.Connection]:
+def transaction():
     with db.engine.connect() as connection, connection.begin():
         yield connection
 
 
-def move_into_a_deadlock(scene: Scene) -> tuple[int, Response]:
+def move_into_a_deadlock(scene):
     """Send a request that moves a forum thread from category 1 to 2, and cause a deadlock.
 
     Another transaction locks category 2 and waits for the forum thread. PostgreSQL cancels the request. Return the id
@@ -68,7 +64,7 @@ def move_into_a_deadlock(scene: Scene) -> tuple[int, Response]:
     author = scene.person()
     thread_id = scene.new(write(author, 1))
 
-    def wait_for_thread(connection: sa.Connection) -> None:
+    def wait_for_thread(connection):
         # The retried request may lock the forum thread before this transaction. A second deadlock follows, in which
         # PostgreSQL cancels this transaction.
         with scene.app.app_context(), suppress(OperationalError):
@@ -89,7 +85,7 @@ def move_into_a_deadlock(scene: Scene) -> tuple[int, Response]:
     return thread_id, response
 
 
-def test_a_request_cancelled_by_a_deadlock_is_retried(scene: Scene, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_request_cancelled_by_a_deadlock_is_retried(scene, caplog):
     thread_id, response = move_into_a_deadlock(scene)
     assert "deadlock with another request: retrying" in caplog.text
     assert response.status == 200, response
@@ -98,7 +94,7 @@ def test_a_request_cancelled_by_a_deadlock_is_retried(scene: Scene, caplog: pyte
     assert scene.sql("SELECT threads_count FROM forum_categories WHERE id = 2") == 1
 
 
-def count_deadlocks(scene: Scene) -> int:
+def count_deadlocks(scene):
     """Close all connections and return PostgreSQL's count of deadlocks.
 
     PostgreSQL adds the statistics of a connection when the connection ends.
@@ -108,7 +104,7 @@ def count_deadlocks(scene: Scene) -> int:
     return int(scene.sql(DEADLOCKS))
 
 
-def play_without_deadlock(scene: Scene, rounds: int, *scripts: Encounter) -> None:
+def play_without_deadlock(scene, rounds, *scripts):
     """Run the encounters in turn for a number of rounds. Assert that PostgreSQL counted no deadlock."""
     registered = [each for each in ENCOUNTERS if each.run in scripts]
     before = count_deadlocks(scene)
@@ -118,15 +114,15 @@ def play_without_deadlock(scene: Scene, rounds: int, *scripts: Encounter) -> Non
     assert count_deadlocks(scene) == before
 
 
-def test_a_popular_thread_causes_no_deadlocks(scene: Scene) -> None:
+def test_a_popular_thread_causes_no_deadlocks(scene):
     play_without_deadlock(scene, ROUNDS, crowd_meets_in_a_thread, crowd_meets_delete_of_the_thread)
 
 
-def test_concurrent_logins_and_account_deletions_cause_no_deadlock(scene: Scene) -> None:
+def test_concurrent_logins_and_account_deletions_cause_no_deadlock(scene):
     play_without_deadlock(scene, 3, login_meets_the_wish_to_leave)
 
 
-def test_dependents_and_numbers_cause_no_deadlocks(scene: Scene) -> None:
+def test_dependents_and_numbers_cause_no_deadlocks(scene):
     play_without_deadlock(
         scene,
         3,

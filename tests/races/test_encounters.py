@@ -3,12 +3,7 @@
 `RACE_ROUNDS=200 pytest tests/races` runs each encounter (group of concurrent calls) 200 times. The default is 3.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import pytest
-from flask import Flask
 
 from app.core.media import pictures
 from config import environment
@@ -27,7 +22,7 @@ from tests.races import (  # noqa: F401
     privacy,
     reminders,
 )
-from tests.races.meeting import ENCOUNTERS, Registered, Scene, play, serving
+from tests.races.meeting import ENCOUNTERS, Scene, play, serving
 
 pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 
@@ -72,27 +67,27 @@ WRONG = {
 
 
 @pytest.fixture
-def scene(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
+def scene(committed, monkeypatch):
     # As in production, an exception becomes a response with status 500.
     monkeypatch.setitem(committed.config, "PROPAGATE_EXCEPTIONS", False)
     with serving(committed) as port:
         yield Scene(committed, port)
 
 
-def test_at_least_150_encounters_with_unique_names_are_registered() -> None:
+def test_at_least_150_encounters_with_unique_names_are_registered():
     assert len(ENCOUNTERS) >= 150
     assert len({encounter.name for encounter in ENCOUNTERS}) == len(ENCOUNTERS)
 
 
 @pytest.mark.parametrize("encounter", ENCOUNTERS, ids=lambda encounter: encounter.name)
-def test_concurrent_calls_cause_no_crash_and_no_inconsistent_rows(scene: Scene, encounter: Registered) -> None:
+def test_concurrent_calls_cause_no_crash_and_no_inconsistent_rows(scene, encounter):
     for _ in range(ROUNDS):
         play(scene, encounter)
     wrong = {name: rows for name, query in WRONG.items() if (rows := scene.sql(query))}
     assert not wrong
 
 
-def test_concurrent_uploads_leave_no_unused_pictures(scene: Scene, png: bytes) -> None:
+def test_concurrent_uploads_leave_no_unused_pictures(scene, png):
     for _ in range(ROUNDS):
         person = scene.person()
         responses = scene.meet([person.upload("/profile", png) for _ in range(3)])
@@ -103,7 +98,7 @@ def test_concurrent_uploads_leave_no_unused_pictures(scene: Scene, png: bytes) -
 
 
 @pytest.fixture
-def png(committed: Flask) -> bytes:
+def png(committed):
     """Delete the pictures of other tests, and return a small picture."""
     from io import BytesIO
 

@@ -3,16 +3,12 @@
 A request that waited for this lock checks again what it may do.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib.local_time import now
@@ -45,13 +41,13 @@ T = TypeVar("T")
 
 
 @pytest.fixture
-def scene(committed: Flask) -> Iterator[Scene]:
+def scene(committed):
     with serving(committed) as port:
         yield Scene(committed, port)
 
 
 @contextmanager
-def being_deleted(user_id: int) -> Iterator[sa.Connection]:
+def being_deleted(user_id):
     """Lock a person's row, as the deletion of a person does before it deletes rows that reference the person."""
     with db.engine.connect() as connection, connection.begin():
         connection.execute(sa.select(User.id).where(User.id == user_id).with_for_update())
@@ -59,14 +55,14 @@ def being_deleted(user_id: int) -> Iterator[sa.Connection]:
 
 
 @contextmanager
-def running(app: Flask, work: Callable[[], T]) -> Iterator[Future[T]]:
+def running(app, work):
     """Run `work` in another thread. Yield its future once `work` has ended or waits for a lock."""
 
-    def run() -> T:
+    def run():
         with app.app_context():
             return work()
 
-    def is_waiting() -> bool:
+    def is_waiting():
         with db.engine.connect() as connection:
             return bool(connection.execute(sa.text(IS_WAITING)).scalar())
 
@@ -76,7 +72,7 @@ def running(app: Flask, work: Callable[[], T]) -> Iterator[Future[T]]:
         yield future
 
 
-def test_a_top_up_skips_a_person_who_is_being_deleted(scene: Scene) -> None:
+def test_a_top_up_skips_a_person_who_is_being_deleted(scene):
     leaving, other = scene.person(), scene.person()
     ids = {person: scene.new(remind(person)) for person in (leaving, other)}
     for person in ids:
@@ -89,7 +85,7 @@ def test_a_top_up_skips_a_person_who_is_being_deleted(scene: Scene) -> None:
     assert hours_waiting(scene, ids[leaving]) == {1, 9, 17}
 
 
-def test_a_push_fan_out_holds_no_lock_while_it_waits_for_a_deletion(scene: Scene) -> None:
+def test_a_push_fan_out_holds_no_lock_while_it_waits_for_a_deletion(scene):
     leaving = scene.person()
     scene.send(subscribe(leaving, browser(scene)))
     scene.new(remind(leaving))
@@ -103,7 +99,7 @@ def test_a_push_fan_out_holds_no_lock_while_it_waits_for_a_deletion(scene: Scene
         assert job.result() is None
 
 
-def test_the_sweep_of_sessions_skips_a_person_who_is_being_deleted(scene: Scene) -> None:
+def test_the_sweep_of_sessions_skips_a_person_who_is_being_deleted(scene):
     leaving, _ = scene.person(), scene.person()
     scene.send(subscribe(leaving, browser(scene)))
     scene.change("UPDATE sessions SET last_used_at = now() - interval '8 days', expires_at = now() - interval '1 day'")
@@ -115,7 +111,7 @@ def test_the_sweep_of_sessions_skips_a_person_who_is_being_deleted(scene: Scene)
     assert scene.sql("SELECT count(*) FROM sessions") == 0
 
 
-def test_a_logout_holds_no_lock_while_it_waits_for_a_deletion(scene: Scene) -> None:
+def test_a_logout_holds_no_lock_while_it_waits_for_a_deletion(scene):
     leaving = scene.person()
     scene.send(subscribe(leaving, browser(scene)))
     with being_deleted(leaving.id) as deletion, running(scene.app, lambda: scene.send(leaving.post("/logout"))) as out:
@@ -127,14 +123,14 @@ def test_a_logout_holds_no_lock_while_it_waits_for_a_deletion(scene: Scene) -> N
     assert scene.sql("SELECT count(*) FROM push_subscriptions") == 0
 
 
-def test_an_answer_holds_no_lock_while_it_waits_for_a_deletion(scene: Scene) -> None:
+def test_an_answer_holds_no_lock_while_it_waits_for_a_deletion(scene):
     leaving = scene.person()
     # The occurrence after the due one is more than half an hour away. So the answer applies to the due occurrence.
     far = (now().hour + 12) % 24
     id_ = scene.new(remind(leaving, far))
     fall_due(scene, id_)
 
-    def snooze() -> None:
+    def snooze():
         with unit_of_work():
             answers.confirm(leaving.id, id_, NewAnswer("snooze"))
 
@@ -146,7 +142,7 @@ def test_an_answer_holds_no_lock_while_it_waits_for_a_deletion(scene: Scene) -> 
     assert scene.sql("SELECT max(snoozes) FROM occurrences WHERE reminder_id = :id", id=id_) == 1
 
 
-def test_two_concurrent_subscriptions_cannot_exceed_the_limit(scene: Scene) -> None:
+def test_two_concurrent_subscriptions_cannot_exceed_the_limit(scene):
     person = scene.person()
     caller = sessions.get_caller(str(person.token))
     for _ in range(push.MAX_PER_USER - 1):
@@ -157,7 +153,7 @@ def test_two_concurrent_subscriptions_cannot_exceed_the_limit(scene: Scene) -> N
     assert db.session.scalar(count) == push.MAX_PER_USER
 
 
-def test_a_forum_reply_locks_its_parent_before_it_waits_for_a_deletion(scene: Scene) -> None:
+def test_a_forum_reply_locks_its_parent_before_it_waits_for_a_deletion(scene):
     leaving, other = scene.person(), scene.person()
     thread_id = scene.new(write(other))
     reply_id = scene.new(answer(other, thread_id))
@@ -169,11 +165,11 @@ def test_a_forum_reply_locks_its_parent_before_it_waits_for_a_deletion(scene: Sc
         assert answering.result().status == 201
 
 
-def category(category_id: int) -> sa.Select[int]:
+def category(category_id):
     return sa.select(ForumCategory.id).where(ForumCategory.id == category_id)
 
 
-def test_a_new_thread_does_not_lock_its_category_while_it_waits_for_a_deletion(scene: Scene) -> None:
+def test_a_new_thread_does_not_lock_its_category_while_it_waits_for_a_deletion(scene):
     leaving = scene.person()
     with being_deleted(leaving.id) as deletion, running(scene.app, lambda: scene.send(write(leaving, 1))) as writing:
         free = category(1).with_for_update(key_share=True, skip_locked=True)
@@ -182,12 +178,12 @@ def test_a_new_thread_does_not_lock_its_category_while_it_waits_for_a_deletion(s
         assert writing.result().status == 201
 
 
-def test_erasing_threads_locks_their_categories_in_order(scene: Scene) -> None:
+def test_erasing_threads_locks_their_categories_in_order(scene):
     leaving = scene.person()
     for category_id in (2, 1):
         scene.new(write(leaving, category_id))
 
-    def erase() -> bool:
+    def erase():
         with unit_of_work():
             user = db.session.get_one(User, leaving.id)
             user.erasure_posts = erasure.Posts.DELETE
@@ -208,7 +204,7 @@ DELETED = "erasure_due_at = now() + interval '7 days'"
 
 
 @contextmanager
-def being_changed(user_id: int, change: str) -> Iterator[sa.Connection]:
+def being_changed(user_id, change):
     """Change a person's row in a transaction that the block commits or rolls back."""
     with db.engine.connect() as connection, connection.begin():
         connection.execute(sa.text(f"UPDATE users SET {change} WHERE id = :id"), {"id": user_id})
@@ -216,12 +212,12 @@ def being_changed(user_id: int, change: str) -> Iterator[sa.Connection]:
 
 
 @pytest.mark.parametrize("is_by_message", [True, False])
-def test_a_caregivers_answer_that_waited_for_the_deletion_is_refused(scene: Scene, is_by_message: bool) -> None:
+def test_a_caregivers_answer_that_waited_for_the_deletion_is_refused(scene, is_by_message):
     caregiver, [dependent] = family(scene)
     id_, token = sent_dose(scene, caregiver, dependent)
     heard = hear(scene, str(phone_of(scene, caregiver)), "SUDAH")
 
-    def answer() -> object:
+    def answer():
         return heard.work() if is_by_message else scene.send(tap(token, "done")).body["error"]
 
     with being_changed(dependent.id, DELETED) as ending, running(scene.app, answer) as answering:
@@ -232,7 +228,7 @@ def test_a_caregivers_answer_that_waited_for_the_deletion_is_refused(scene: Scen
     assert scene.sql(state, id=id_) == "pending"
 
 
-def test_a_new_dependent_is_refused_after_a_concurrent_account_deletion(scene: Scene) -> None:
+def test_a_new_dependent_is_refused_after_a_concurrent_account_deletion(scene):
     caregiver, _ = family(scene, 0)
     with (
         being_changed(caregiver.id, DELETED) as leaving,

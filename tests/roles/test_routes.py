@@ -1,40 +1,36 @@
 """Routes of roles, in the order of `routes.py`."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from app.core.database.session import db
 from app.identity.models import Role
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
 from tests.helpers.for_admins import ForAdmins
 
 SEEDED = ["superadmin", "admin", "pendamping", "pasien"]
 
 
-def role_id(name: str) -> int:
+def role_id(name):
     return db.session.scalars(db.select(Role.id).where(Role.name == name)).one()
 
 
 @pytest.fixture
-def relawan(admin: Client) -> int:
+def relawan(admin):
     return admin.post("/roles", {"name": "relawan"}).json["id"]
 
 
 class TestListRoles:
     """GET /roles"""
 
-    def test_the_seeded_roles_are_public_and_not_editable(self, client: Client) -> None:
+    def test_the_seeded_roles_are_public_and_not_editable(self, client):
         response = client.get("/roles")
         assert [role["name"] for role in response.json] == SEEDED
         assert not any(role["is_editable"] for role in response.json)
         assert response.headers["X-Total-Count"] == "4"
         assert client.get(f"/roles/{response.json[0]['id']}").json["name"] == "superadmin"
 
-    def test_roles_are_listed_oldest_first_as_documented(self, client: Client, admin: Client) -> None:
+    def test_roles_are_listed_oldest_first_as_documented(self, client, admin):
         added = [admin.post("/roles", {"name": name}).json["id"] for name in ("relawan", "ahli-gizi")]
         ids = [role["id"] for role in client.get("/roles").json]
         assert ids == sorted(ids)
@@ -42,7 +38,7 @@ class TestListRoles:
         document = client.get("/api/openapi.json").json
         assert document["paths"]["/api/roles"]["get"]["summary"] == "List all roles, oldest first."
 
-    def test_is_paged(self, client: Client) -> None:
+    def test_is_paged(self, client):
         response = client.get("/roles?page=2&per_page=3")
         assert [role["name"] for role in response.json] == ["pasien"]
         assert response.headers["X-Total-Count"] == "4"
@@ -50,14 +46,14 @@ class TestListRoles:
         first = client.get("/roles?page=1&per_page=3")
         assert first.headers["Link"] == '</api/roles?page=2&per_page=3>; rel="next"'
 
-    def test_page_links_ignore_the_host_headers_of_the_request(self, client: Client) -> None:
+    def test_page_links_ignore_the_host_headers_of_the_request(self, client):
         response = client.get(
             "/roles?page=1&per_page=3", headers={"Host": "evil.example", "X-Forwarded-Host": "evil.example"}
         )
         assert response.headers["Link"] == '</api/roles?page=2&per_page=3>; rel="next"'
 
     @pytest.mark.parametrize("query", ["page=0", "page=x", "per_page=101", "per_page=0", "page=99999999999999999999"])
-    def test_a_wrong_page_is_bad_input(self, client: Client, query: str) -> None:
+    def test_a_wrong_page_is_bad_input(self, client, query):
         assert_error(client.get(f"/roles?{query}"), 400, "validation_error")
 
 
@@ -65,10 +61,10 @@ class TestCreateRole(ForAdmins):
     """POST /roles"""
 
     @pytest.mark.parametrize("name", ["pasien", "PASIEN", "Relawan"])
-    def test_role_names_are_unique_ignoring_case(self, admin: Client, relawan: int, name: str) -> None:
+    def test_role_names_are_unique_ignoring_case(self, admin, relawan, name):
         assert_error(admin.post("/roles", {"name": name}), 409, "role_taken")
 
-    def test_a_superadmin_with_an_ordinary_login_can_create_a_role(self, client: Client) -> None:
+    def test_a_superadmin_with_an_ordinary_login_can_create_a_role(self, client):
         make_superadmin(username="boss")
         token = client.post("/login", {"username": "boss", "password": PASSWORD}).json["access_token"]
         assert client.with_token(token).post("/roles", {"name": "satu"}).status_code == 201
@@ -78,24 +74,24 @@ class TestUpdateRole(ForAdmins):
     """PUT /roles/<role_id>"""
 
     @pytest.mark.parametrize("name", SEEDED)
-    def test_a_seeded_role_cannot_be_changed_or_deleted(self, admin: Client, name: str) -> None:
+    def test_a_seeded_role_cannot_be_changed_or_deleted(self, admin, name):
         url = f"/roles/{role_id(name)}"
         assert_error(admin.put(url, {"name": "lain", "is_editable": True}), 403, "role_not_editable")
         assert_error(admin.delete(url), 403, "role_not_editable")
         assert admin.get(url).json["name"] == name
 
-    def test_refuses_a_taken_name(self, admin: Client, relawan: int) -> None:
+    def test_refuses_a_taken_name(self, admin, relawan):
         assert_error(admin.put(f"/roles/{relawan}", {"name": "Pasien"}), 409, "role_taken")
 
 
 class TestDeleteRole(ForAdmins):
     """DELETE /roles/<role_id>"""
 
-    def test_a_role_that_is_not_editable_cannot_be_deleted(self, admin: Client, relawan: int) -> None:
+    def test_a_role_that_is_not_editable_cannot_be_deleted(self, admin, relawan):
         assert admin.put(f"/roles/{relawan}", {"name": "relawan", "is_editable": False}).status_code == 200
         assert_error(admin.delete(f"/roles/{relawan}"), 403, "role_not_editable")
 
-    def test_a_role_in_use_cannot_be_deleted(self, admin: Client, relawan: int) -> None:
+    def test_a_role_in_use_cannot_be_deleted(self, admin, relawan):
         user = make_user()
         admin.post(f"/admins/{user.id}/roles", {"role_ids": [relawan]})
         assert_error(admin.delete(f"/roles/{relawan}"), 409, "role_in_use")
@@ -104,11 +100,11 @@ class TestDeleteRole(ForAdmins):
 class TestListUserRoles:
     """GET /users/<user_id>/roles"""
 
-    def test_lists_the_callers_roles(self, siti: Client) -> None:
+    def test_lists_the_callers_roles(self, siti):
         response = siti.get(f"/users/{siti.id}/roles")
         assert (response.status_code, [role["name"] for role in response.json]) == (200, ["pasien"])
 
-    def test_only_administrators_read_the_roles_of_others(self, client: Client, siti: Client, admin: Client) -> None:
+    def test_only_administrators_read_the_roles_of_others(self, client, siti, admin):
         for url in (f"/users/{admin.id}/roles", f"/users/{admin.id}", "/users/999999/roles", "/users/999999"):
             assert_error(client.get(url), 401, "unauthorized")
             assert_error(siti.get(url), 403, "forbidden")
@@ -119,7 +115,7 @@ class TestListUserRoles:
 class TestAddUserRoles(ForAdmins):
     """POST /admins/<user_id>/roles"""
 
-    def test_adding_and_removing_roles_is_idempotent(self, admin: Client, relawan: int) -> None:
+    def test_adding_and_removing_roles_is_idempotent(self, admin, relawan):
         user = make_user()
         url = f"/admins/{user.id}/roles"
         for _ in range(2):
@@ -136,7 +132,7 @@ class TestAddUserRoles(ForAdmins):
             assert response.status_code == 200
             assert relawan not in response.json["role_ids"]
 
-    def test_only_a_superadmin_can_give_or_remove_the_superadmin_role(self, client: Client, admin: Client) -> None:
+    def test_only_a_superadmin_can_give_or_remove_the_superadmin_role(self, client, admin):
         user = make_user()
         body = {"role_ids": [role_id("superadmin")]}
         assert_error(admin.post(f"/admins/{user.id}/roles", body), 403, "superadmin_only")
@@ -149,29 +145,29 @@ class TestAddUserRoles(ForAdmins):
     @pytest.mark.parametrize(
         "body", [{}, {"role_ids": []}, {"role_ids": "x"}, {"role_ids": [999999]}, {"role_ids": [1.5]}]
     )
-    def test_wrong_role_ids_are_bad_input(self, admin: Client, body: dict[str, Any]) -> None:
+    def test_wrong_role_ids_are_bad_input(self, admin, body):
         url = f"/admins/{make_user().id}/roles"
         assert_error(admin.post(url, body), 400, "validation_error", "role_ids")
         assert_error(admin.delete(url, body), 400, "validation_error", "role_ids")
 
-    def test_an_unknown_person_is_404(self, admin: Client) -> None:
+    def test_an_unknown_person_is_404(self, admin):
         assert_error(admin.post("/admins/999999/roles", {"role_ids": [role_id("pasien")]}), 404)
 
 
 class TestRemoveUserRoles(ForAdmins):
     """DELETE /admins/<user_id>/roles"""
 
-    def test_removing_the_admin_role_revokes_its_rights_immediately(self, client: Client, admin: Client) -> None:
+    def test_removing_the_admin_role_revokes_its_rights_immediately(self, client, admin):
         other = make_admin()
         other_client = client.as_(other)
         assert other_client.post("/roles", {"name": "satu"}).status_code == 201
         admin.delete(f"/admins/{other.id}/roles", {"role_ids": [role_id("admin")]})
         assert_error(other_client.post("/roles", {"name": "dua"}), 403, "forbidden")
 
-    def test_the_last_admin_cannot_lose_the_admin_role(self, client: Client) -> None:
+    def test_the_last_admin_cannot_lose_the_admin_role(self, client):
         last = make_admin()
         response = client.as_(last).delete(f"/admins/{last.id}/roles", {"role_ids": [role_id("admin")]})
         assert_error(response, 409, "last_admin")
 
-    def test_an_unknown_person_is_404(self, admin: Client) -> None:
+    def test_an_unknown_person_is_404(self, admin):
         assert_error(admin.delete("/admins/999999/roles", {"role_ids": [role_id("pasien")]}), 404)

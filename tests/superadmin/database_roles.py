@@ -1,19 +1,13 @@
 """Database roles for the SQL console in tests."""
 
-from __future__ import annotations
-
 import dataclasses
-from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from typing import Any
 
 import psycopg2
-import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 
-def as_superuser(app: Flask, statements: str) -> list[tuple[Any, ...]]:
+def as_superuser(app, statements):
     """Run statements as the superuser of the test server. Return the rows of the last one."""
     address = app.extensions["config"].database_url.replace("+psycopg2", "")
     with closing(psycopg2.connect(address, user="postgres")) as connection:
@@ -24,7 +18,7 @@ def as_superuser(app: Flask, statements: str) -> list[tuple[Any, ...]]:
 
 
 @contextmanager
-def alone(app: Flask) -> Iterator[None]:
+def alone(app):
     """Wait for other test processes of the server that change rights on parameters, which all databases share."""
     address = sa.make_url(app.extensions["config"].database_url).set(database="postgres", username="postgres")
     url = address.set(drivername="postgresql").render_as_string(hide_password=False)
@@ -33,14 +27,12 @@ def alone(app: Flask) -> Iterator[None]:
         yield
 
 
-def name_of(app: Flask, prefix: str) -> str:
+def name_of(app, prefix):
     """Return the name of a role that only this test database uses, because all databases of a server share roles."""
     return f"{prefix}_{sa.make_url(app.extensions['config'].database_url).database}"
 
 
-def log_in(
-    app: Flask, monkeypatch: pytest.MonkeyPatch, role: str, password: str | None = None, **settings: object
-) -> None:
+def log_in(app, monkeypatch, role, password=None, **settings):
     """Let the console log in as this role. Also change these settings."""
     config = app.extensions["config"]
     url = sa.make_url(config.database_url).set(username=role, password=password)

@@ -1,22 +1,17 @@
 """Harmful SQL statements: each gets a response. The service keeps working, and its memory hardly grows."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from threading import Event, Thread
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
-from werkzeug.test import TestResponse
 
 from app.core.database.session import db
 from app.superadmin.service import session
 from dev.stack.waiting import eventually, wait_until
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 
 pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]  # tests measure memory and wait for timeouts
 
@@ -26,7 +21,7 @@ MEBIBYTE = 1024 * 1024
 ALLOWED_BYTES = 100 * MEBIBYTE
 
 
-def resident() -> int:
+def resident():
     """Return the resident memory of this process in bytes."""
     match = re.search(r"VmRSS:\s+(\d+) kB", Path("/proc/self/status").read_text())
     assert match
@@ -34,11 +29,11 @@ def resident() -> int:
 
 
 @pytest.fixture
-def bounded() -> Iterator[None]:
+def bounded():
     """Assert that the memory of this process hardly grows during the test."""
     before, over, peak = resident(), Event(), [0]
 
-    def watch() -> None:
+    def watch():
         while not over.wait(0.002):
             peak[0] = max(peak[0], resident() - before)
 
@@ -51,24 +46,24 @@ def bounded() -> Iterator[None]:
 
 
 @pytest.fixture
-def short_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_limit(monkeypatch):
     monkeypatch.setattr(session, "LIMIT_S", 1.0)
     monkeypatch.setattr(session, "GRACE_S", 0.3)
 
 
-def count(rows: str) -> int:
+def count(rows):
     """Return the number of matching rows. `rows` is the SQL text after FROM, and may contain a WHERE condition."""
     with db.engine.connect() as connection:
         return int(connection.scalar(sa.text(f"SELECT count(*) FROM {rows}")) or 0)
 
 
-def nobody_works() -> bool:
+def nobody_works():
     """Return whether all console backends have ended. A terminated backend takes a moment to end."""
     backends = "pg_stat_activity WHERE application_name = 'sql-console' AND datname = current_database()"
     return eventually(lambda: count(backends) == 0)
 
 
-def still_serves(boss: Client) -> None:
+def still_serves(boss):
     """Assert that a query works again, although the service may have lost its database connections."""
     body = {"query": "SELECT count(*) AS n FROM users"}
     responses = (boss.post("/superadmin/query", body) for _ in range(4))
@@ -76,7 +71,7 @@ def still_serves(boss: Client) -> None:
     assert served.json["rows"] == [{"n": 1}]
 
 
-def export(app: Flask, boss: Client, sql: str) -> TestResponse:
+def export(app, boss, sql):
     """Return an export that the caller reads piece by piece."""
     headers = {"Authorization": f"Bearer {boss.token}"}
     return app.test_client().post("/api/superadmin/query/export", json={"query": sql}, headers=headers)
@@ -104,9 +99,7 @@ STUBBORN = "DO $$ BEGIN LOOP BEGIN PERFORM pg_sleep(60); EXCEPTION WHEN query_ca
         "SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b",
     ],
 )
-def test_an_endless_statement_is_stopped_with_a_timeout(
-    boss: Client, short_limit: None, bounded: None, path: str, sql: str
-) -> None:
+def test_an_endless_statement_is_stopped_with_a_timeout(boss, short_limit, bounded, path, sql):
     assert_error(boss.post(path, {"query": sql}), 400, "query_timeout")
     assert nobody_works()
     assert db.session.scalar(sa.text("SELECT pg_try_advisory_lock(7)"))
@@ -117,8 +110,8 @@ def test_an_endless_statement_is_stopped_with_a_timeout(
 
 
 def test_a_stubborn_statement_is_terminated_with_the_parameters_of_the_address(
-    boss: Client, committed: Flask, monkeypatch: pytest.MonkeyPatch, short_limit: None
-) -> None:
+    boss, committed, monkeypatch, short_limit
+):
     config = committed.extensions["config"]
     address = sa.make_url(config.database_url).update_query_dict({"connect_timeout": "5", "application_name": "own"})
     url = address.render_as_string(hide_password=False)
@@ -139,9 +132,7 @@ def test_a_stubborn_statement_is_terminated_with_the_parameters_of_the_address(
     ],
 )
 @pytest.mark.parametrize("path", ["/superadmin/query", "/superadmin/query/export"])
-def test_a_result_that_is_too_large_is_refused_and_rolled_back(
-    boss: Client, bounded: None, path: str, sql: str
-) -> None:
+def test_a_result_that_is_too_large_is_refused_and_rolled_back(boss, bounded, path, sql):
     assert_error(boss.post(path, {"query": sql}), 400, "result_too_large")
     assert nobody_works()
     assert db.session.scalar(sa.text("SELECT count(*) FROM kategori")) == 0
@@ -159,19 +150,19 @@ def test_a_result_that_is_too_large_is_refused_and_rolled_back(
         "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t) SELECT n FROM t",
     ],
 )
-def test_a_result_with_too_many_rows_is_truncated(boss: Client, bounded: None, sql: str) -> None:
+def test_a_result_with_too_many_rows_is_truncated(boss, bounded, sql):
     response = boss.post("/superadmin/query", {"query": sql})
     assert response.status_code == 200, response.json
     assert response.json["truncated"] is True
     assert 10 < len(response.json["rows"]) <= 1000
 
 
-def test_an_export_needs_little_memory(boss: Client, committed: Flask, bounded: None) -> None:
+def test_an_export_needs_little_memory(boss, committed, bounded):
     response = export(committed, boss, "SELECT repeat('x', 100000) FROM generate_series(1, 2000)")
     assert sum(map(len, response.iter_encoded())) > 2 * ALLOWED_BYTES * 0.9
 
 
-def test_an_export_breaks_off_at_a_row_that_is_too_large(boss: Client, committed: Flask, bounded: None) -> None:
+def test_an_export_breaks_off_at_a_row_that_is_too_large(boss, committed, bounded):
     response = export(committed, boss, "SELECT repeat('x', n) FROM unnest(ARRAY[1, 100000000]) AS n")
     chunks = response.iter_encoded()
     assert b"x" in next(chunks)
@@ -208,9 +199,7 @@ def test_an_export_breaks_off_at_a_row_that_is_too_large(boss: Client, committed
         ("SELECT '\"\\u0000\"'::jsonb", "22P05"),
     ],
 )
-def test_a_forbidden_statement_returns_the_sqlstate_and_leaves_nothing_behind(
-    boss: Client, sql: str, sqlstate: str
-) -> None:
+def test_a_forbidden_statement_returns_the_sqlstate_and_leaves_nothing_behind(boss, sql, sqlstate):
     response = boss.post("/superadmin/query", {"query": sql})
     assert_error(response, 400, "sql_error")
     assert response.json["sqlstate"] == sqlstate, response.json
@@ -218,7 +207,7 @@ def test_a_forbidden_statement_returns_the_sqlstate_and_leaves_nothing_behind(
     still_serves(boss)
 
 
-def test_the_service_recovers_after_all_other_connections_are_terminated(boss: Client) -> None:
+def test_the_service_recovers_after_all_other_connections_are_terminated(boss):
     sql = (
         "SELECT count(pg_terminate_backend(pid)) AS n FROM pg_stat_activity"
         " WHERE datname = current_database() AND pid <> pg_backend_pid()"
@@ -230,13 +219,11 @@ def test_the_service_recovers_after_all_other_connections_are_terminated(boss: C
     db.engine.dispose()
 
 
-def test_a_query_over_the_concurrency_limit_is_503(
-    boss: Client, committed: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_query_over_the_concurrency_limit_is_503(boss, committed, monkeypatch):
     monkeypatch.setattr(session.RUNS, "wait_s", 0.2)
-    statuses: list[int] = []
+    statuses = []
 
-    def ask() -> None:
+    def ask():
         with committed.app_context():
             statuses.append(boss.post("/superadmin/query", {"query": "SELECT pg_advisory_lock(8)::text"}).status_code)
 
@@ -259,7 +246,7 @@ def test_a_query_over_the_concurrency_limit_is_503(
     assert statuses[2:] == [200, 200]
 
 
-def test_closing_an_export_early_ends_its_database_connection(boss: Client, committed: Flask) -> None:
+def test_closing_an_export_early_ends_its_database_connection(boss, committed):
     response = export(committed, boss, "SELECT repeat('x', 1000) FROM generate_series(1, 5000000)")
     chunks = response.iter_encoded()
     assert next(chunks)

@@ -1,23 +1,19 @@
 """Database role of the console: no role that can run programs or read files on the server is accepted."""
 
-from __future__ import annotations
-
 import dataclasses
 import logging
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.superadmin.database_roles import as_superuser, log_in, name_of
 
 
 @pytest.fixture
-def role(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def role(committed, monkeypatch):
     """Make a plain role, and another one of which it is a member. The console logs in as the plain role."""
     role = name_of(committed, "console")
     drop = f"DROP ROLE IF EXISTS {role}, {role}_middle, {role}_end"
@@ -32,7 +28,7 @@ def role(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     as_superuser(committed, drop)
 
 
-def test_a_plain_role_is_accepted(boss: Client, role: str) -> None:
+def test_a_plain_role_is_accepted(boss, role):
     response = boss.post("/superadmin/query", {"query": "SELECT session_user::text AS role"})
     assert response.json["rows"] == [{"role": role}]
 
@@ -49,9 +45,7 @@ def test_a_plain_role_is_accepted(boss: Client, role: str) -> None:
         "GRANT pg_write_server_files TO {}",
     ],
 )
-def test_a_powerful_role_is_refused_before_its_statement_runs(
-    boss: Client, committed: Flask, role: str, right: str, end: str, path: str
-) -> None:
+def test_a_powerful_role_is_refused_before_its_statement_runs(boss, committed, role, right, end, path):
     as_superuser(committed, right.format(role + end))
     response = boss.post(path, {"query": "SELECT pg_advisory_lock(9)"})
     assert_error(response, 503, "superuser_role")
@@ -59,7 +53,7 @@ def test_a_powerful_role_is_refused_before_its_statement_runs(
         assert word in response.json["message"]
 
 
-def test_a_search_path_of_the_role_cannot_hide_its_power(boss: Client, committed: Flask, role: str) -> None:
+def test_a_search_path_of_the_role_cannot_hide_its_power(boss, committed, role):
     as_superuser(
         committed,
         f"CREATE SCHEMA pretence; GRANT USAGE ON SCHEMA pretence TO {role};"
@@ -72,16 +66,12 @@ def test_a_search_path_of_the_role_cannot_hide_its_power(boss: Client, committed
         as_superuser(committed, "DROP SCHEMA pretence CASCADE")
 
 
-def test_a_role_that_cannot_log_in_makes_the_console_unavailable(
-    boss: Client, committed: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_role_that_cannot_log_in_makes_the_console_unavailable(boss, committed, monkeypatch):
     log_in(committed, monkeypatch, "nobody_of_this_name")
     assert_error(boss.post("/superadmin/query", {"query": "SELECT 1"}), 503)
 
 
-def test_the_console_uses_the_second_host_when_the_first_is_unreachable(
-    boss: Client, committed: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_console_uses_the_second_host_when_the_first_is_unreachable(boss, committed, tmp_path, monkeypatch):
     config = committed.extensions["config"]
     url = sa.make_url(config.database_url)
     hosts = (f"{tmp_path}:5432", f"{url.query['host']}:5432")
@@ -91,13 +81,13 @@ def test_the_console_uses_the_second_host_when_the_first_is_unreachable(
     assert response.json["rows"] == [{"username": "bos"}]
 
 
-def test_the_role_of_the_service_cannot_make_roles(committed: Flask) -> None:
+def test_the_role_of_the_service_cannot_make_roles(committed):
     asked = "SELECT rolcreaterole OR rolsuper FROM pg_roles WHERE rolname = current_user"
     with db.engine.connect() as connection:
         assert connection.scalar(sa.text(asked)) is False
 
 
-def block(*statements: str) -> str:
+def block(*statements):
     """Return a DO block with these statements."""
     return "DO $do$ BEGIN " + " ".join(f"EXECUTE $sql${sql}$sql$;" for sql in statements) + " END $do$"
 
@@ -129,9 +119,7 @@ FUNCTION = "CREATE FUNCTION pg_temp.run() RETURNS {} LANGUAGE plpgsql AS $f$ BEG
     ],
 )
 @pytest.mark.parametrize("own", [True, False], ids=["a role of its own", "the role of the service"])
-def test_the_role_of_the_console_cannot_run_a_program_or_read_a_file(
-    boss: Client, committed: Flask, request: pytest.FixtureRequest, own: bool, sql: str
-) -> None:
+def test_the_role_of_the_console_cannot_run_a_program_or_read_a_file(boss, committed, request, own, sql):
     if own:
         request.getfixturevalue("role")
     ((data,),) = as_superuser(committed, "SHOW data_directory")
@@ -141,9 +129,7 @@ def test_the_role_of_the_console_cannot_run_a_program_or_read_a_file(
     assert not (Path(data) / "escaped").exists()
 
 
-def test_the_actor_is_logged_even_if_the_statement_deletes_its_audit_entry(
-    boss: Client, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_actor_is_logged_even_if_the_statement_deletes_its_audit_entry(boss, caplog):
     """The log line contains the entry's id, not the statement, because log lines stay after a user is erased."""
     sql = (
         "ALTER TABLE audit_entries DISABLE TRIGGER append_only; DELETE FROM audit_entries;"

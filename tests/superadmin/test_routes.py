@@ -1,14 +1,10 @@
 """Routes of the SQL console and the table browser, in the order of `routes.py`."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
 from tests.helpers.routes import assert_refused
 from tests.superadmin.results import rows, run
@@ -17,9 +13,7 @@ from tests.superadmin.results import rows, run
 class SuperadminOnly:
     """Tests for a route. The docstring of a subclass is the method and path of the route."""
 
-    def test_needs_a_superadmin(
-        self, client: Client, siti: Client, budi: Client, admin: Client, superadmin: Client
-    ) -> None:
+    def test_needs_a_superadmin(self, client, siti, budi, admin, superadmin):
         by_login = client.as_(superadmin.user)  # this session is not from /superadmin/login
         assert_refused(self, client, siti, budi, admin, by_login)
 
@@ -28,7 +22,7 @@ class QueryNeeded(SuperadminOnly):
     """Tests for a route that takes a query. The docstring of a subclass is the method and path of the route."""
 
     @pytest.mark.parametrize("body", [{}, {"query": ""}, {"query": 5}, {"query": "SELECT '" + "x" * 20480 + "'"}])
-    def test_needs_a_query_of_20_kb_at_most(self, superadmin: Client, body: dict[str, Any]) -> None:
+    def test_needs_a_query_of_20_kb_at_most(self, superadmin, body):
         path = str(self.__doc__).removeprefix("POST ")
         assert_error(superadmin.post(path, body), 400, "validation_error", "query")
 
@@ -36,7 +30,7 @@ class QueryNeeded(SuperadminOnly):
 class TestRunQuery(QueryNeeded):
     """POST /superadmin/query"""
 
-    def test_a_select_gives_columns_and_rows(self, boss: Client) -> None:
+    def test_a_select_gives_columns_and_rows(self, boss):
         result = run(boss, "SELECT 1 AS satu, 'dua' AS dua")
         assert result.pop("duration_ms") >= 0
         assert result == {
@@ -47,7 +41,7 @@ class TestRunQuery(QueryNeeded):
             "command": "SELECT",
         }
 
-    def test_a_write_returns_the_number_of_changed_rows(self, boss: Client) -> None:
+    def test_a_write_returns_the_number_of_changed_rows(self, boss):
         result = run(boss, "UPDATE users SET nama_ktp = 'Bos Besar' WHERE username = 'bos'")
         assert (result["command"], result["row_count"], result["rows"]) == ("UPDATE", 1, [])
         assert run(boss, "SELECT nama_ktp FROM users")["rows"] == [{"nama_ktp": "Bos Besar"}]
@@ -63,7 +57,7 @@ class TestRunQuery(QueryNeeded):
             ("SELECT 'unfinished", "42601"),
         ],
     )
-    def test_a_database_error_returns_its_sqlstate(self, boss: Client, sql: str, sqlstate: str) -> None:
+    def test_a_database_error_returns_its_sqlstate(self, boss, sql, sqlstate):
         response = boss.post("/superadmin/query", {"query": sql})
         assert_error(response, 400, "sql_error")
         assert response.json["sqlstate"] == sqlstate
@@ -72,7 +66,7 @@ class TestRunQuery(QueryNeeded):
 class TestExportQuery(QueryNeeded):
     """POST /superadmin/query/export"""
 
-    def test_all_rows_are_exported_and_formulas_are_escaped(self, boss: Client) -> None:
+    def test_all_rows_are_exported_and_formulas_are_escaped(self, boss):
         text = "CASE WHEN n = 1 THEN '=1+1' ELSE 'baris \"' || n || '\"' END"
         sql = f"SELECT n, {text} AS teks FROM generate_series(1, 30000) n"
         response = boss.post("/superadmin/query/export", {"query": sql})
@@ -82,14 +76,14 @@ class TestExportQuery(QueryNeeded):
         assert lines[:3] == ["n,teks", "1,'=1+1", '2,"baris ""2"""']
         assert len(lines) == 30001
 
-    def test_a_failing_export_is_an_error_not_a_file(self, boss: Client) -> None:
+    def test_a_failing_export_is_an_error_not_a_file(self, boss):
         assert_error(boss.post("/superadmin/query/export", {"query": "SELECT * FROM tidak_ada"}), 400, "sql_error")
 
 
 class TestListTables(SuperadminOnly):
     """GET /superadmin/tables"""
 
-    def test_tables_are_listed_by_name(self, superadmin: Client) -> None:
+    def test_tables_are_listed_by_name(self, superadmin):
         names = superadmin.get("/superadmin/tables").json
         assert {"users", "roles", "audit_entries"} <= set(names)
         assert names == sorted(names)
@@ -98,7 +92,7 @@ class TestListTables(SuperadminOnly):
 class TestGetTable(SuperadminOnly):
     """GET /superadmin/tables/<table_name>"""
 
-    def test_a_table_has_columns_with_types_and_rows(self, superadmin: Client) -> None:
+    def test_a_table_has_columns_with_types_and_rows(self, superadmin):
         make_user(username="siti", preferences={"islam": True}, is_verified=True)
         page = rows(superadmin, "users")
         assert (page["table"], page["total"], page["limit"], page["offset"]) == ("users", 2, 100, 0)
@@ -111,7 +105,7 @@ class TestGetTable(SuperadminOnly):
         assert siti["created_at"].endswith("+00")
         assert siti["email"] is None
 
-    def test_rows_are_paged_by_primary_key(self, superadmin: Client) -> None:
+    def test_rows_are_paged_by_primary_key(self, superadmin):
         page = rows(superadmin, "roles", limit=2, offset=1)
         assert [row["name"] for row in page["rows"]] == ["admin", "pendamping"]
         assert (page["total"], page["limit"], page["offset"]) == (4, 2, 1)
@@ -129,12 +123,12 @@ class TestGetTable(SuperadminOnly):
             "USERS",
         ],
     )
-    def test_a_table_that_is_not_the_services_own_is_404(self, superadmin: Client, name: str) -> None:
+    def test_a_table_that_is_not_the_services_own_is_404(self, superadmin, name):
         assert_error(superadmin.get(f"/superadmin/tables/{name}"), 404, "unknown_table")
         assert superadmin.get(f"/superadmin/tables/{name}/export").status_code == 404
 
     @pytest.mark.parametrize(("field", "value"), [("limit", 0), ("limit", 1001), ("offset", -1), ("limit", "x")])
-    def test_an_invalid_limit_or_offset_is_400(self, superadmin: Client, field: str, value: Any) -> None:
+    def test_an_invalid_limit_or_offset_is_400(self, superadmin, field, value):
         response = superadmin.get("/superadmin/tables/users", query_string={field: value})
         assert_error(response, 400, "validation_error", field)
 
@@ -142,7 +136,7 @@ class TestGetTable(SuperadminOnly):
 class TestExportTable(SuperadminOnly):
     """GET /superadmin/tables/<table_name>/export"""
 
-    def test_an_export_contains_all_rows_and_is_audited(self, superadmin: Client) -> None:
+    def test_an_export_contains_all_rows_and_is_audited(self, superadmin):
         for _ in range(150):
             db.session.execute(sa.text("INSERT INTO kategori (nama_kategori) VALUES (gen_random_uuid())"))
         response = superadmin.get("/superadmin/tables/kategori/export")
@@ -150,5 +144,5 @@ class TestExportTable(SuperadminOnly):
         assert len(response.get_data(as_text=True).splitlines()) == 151
         assert superadmin.get("/admins/audit").json[0]["subject"] == "table:kategori"
 
-    def test_an_unknown_table_is_not_found(self, superadmin: Client) -> None:
+    def test_an_unknown_table_is_not_found(self, superadmin):
         assert_error(superadmin.get("/superadmin/tables/tidak_ada/export"), 404)

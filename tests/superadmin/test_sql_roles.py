@@ -1,19 +1,15 @@
 """`deploy/sql-role.sql`: rights of the console's database role, which cannot change the audit log."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
 from config import ROOT
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.postgres_programs import PATH
 from tests.superadmin.database_roles import alone, as_superuser, log_in, name_of
 
@@ -26,14 +22,14 @@ SCRIPT = ROOT / "deploy" / "sql-role.sql"
 
 
 @pytest.fixture
-def create(committed: Flask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Create]:
+def create(committed, monkeypatch, tmp_path):
     """Return a function that runs the script as a superuser. The console then logs in as the new role.
 
     Drop the role after the test.
     """
     role = name_of(committed, "sql_console")
 
-    def run(*, writes: bool = False, mode: str = "rw") -> None:
+    def run(*, writes=False, mode="rw"):
         script = tmp_path / "sql-role.sql"
         script.write_text(SCRIPT.read_text().replace("-- ALTER ROLE", "ALTER ROLE") if writes else SCRIPT.read_text())
         service = sa.make_url(committed.extensions["config"].database_url)
@@ -50,18 +46,17 @@ def create(committed: Flask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
         as_superuser(committed, f"DROP OWNED BY {role} CASCADE; DROP ROLE {role}")
 
 
-def count(table: str) -> int:
+def count(table):
     return db.session.scalar(sa.text(f"SELECT count(*) FROM {table}")) or 0
 
 
-def refused(boss: Client, sql: str) -> str:
+def refused(boss, sql):
     response = boss.post("/superadmin/query", {"query": sql})
     assert_error(response, 400, "sql_error")
-    state: str = response.json["sqlstate"]
-    return state
+    return response.json["sqlstate"]
 
 
-def test_the_script_creates_a_read_only_role(boss: Client, create: Create) -> None:
+def test_the_script_creates_a_read_only_role(boss, create):
     create()
     create()  # the second call sets a new password
     response = boss.post("/superadmin/query", {"query": "SELECT current_user AS me, count(*) AS n FROM users"})
@@ -72,7 +67,7 @@ def test_the_script_creates_a_read_only_role(boss: Client, create: Create) -> No
     assert count("users") == 1
 
 
-def test_a_write_role_can_change_tables_but_not_the_audit_log(boss: Client, create: Create) -> None:
+def test_a_write_role_can_change_tables_but_not_the_audit_log(boss, create):
     create(writes=True)
     for sql in (
         "INSERT INTO kategori (nama_kategori) VALUES ('Gizi')",
@@ -90,7 +85,7 @@ def test_a_write_role_can_change_tables_but_not_the_audit_log(boss: Client, crea
     assert count("audit_entries") == before + 1
 
 
-def test_a_write_role_can_be_changed_to_a_read_only_role(boss: Client, create: Create) -> None:
+def test_a_write_role_can_be_changed_to_a_read_only_role(boss, create):
     create(writes=True)
     create()
     for sql in ("DELETE FROM users", "SET default_transaction_read_only = off", "SELECT nextval('users_id_seq')"):
@@ -102,7 +97,7 @@ def test_a_write_role_can_be_changed_to_a_read_only_role(boss: Client, create: C
 
 
 @pytest.mark.parametrize("writes", [False, True])
-def test_no_console_role_can_change_the_audit_log(boss: Client, create: Create, writes: bool) -> None:
+def test_no_console_role_can_change_the_audit_log(boss, create, writes):
     create(writes=writes)
     attempts = (
         "DELETE FROM audit_entries",
@@ -137,7 +132,7 @@ def test_no_console_role_can_change_the_audit_log(boss: Client, create: Create, 
     assert [query.removeprefix(WRITABLE) for query in queries] == list(attempts)
 
 
-def test_later_tables_can_be_read_but_not_written(boss: Client, create: Create, committed: Flask) -> None:
+def test_later_tables_can_be_read_but_not_written(boss, create, committed):
     create(writes=True)
     with db.engine.begin() as connection:
         connection.execute(sa.text("CREATE TABLE later AS SELECT 1 AS one"))
@@ -160,7 +155,7 @@ def test_later_tables_can_be_read_but_not_written(boss: Client, create: Create, 
         "COMMIT; DELETE FROM users",
     ],
 )
-def test_mode_ro_refuses_a_write_of_a_role_that_may_write(boss: Client, create: Create, sql: str) -> None:
+def test_mode_ro_refuses_a_write_of_a_role_that_may_write(boss, create, sql):
     create(writes=True, mode="ro")
     assert boss.post("/superadmin/query", {"query": "SELECT username FROM users"}).json["rows"] == [{"username": "bos"}]
     assert refused(boss, sql) in ("25006", "25001")
@@ -175,7 +170,7 @@ def test_mode_ro_refuses_a_write_of_a_role_that_may_write(boss: Client, create: 
         "SET default_transaction_read_only = off; COMMIT; DELETE FROM users",
     ],
 )
-def test_no_change_of_the_transaction_lets_the_reading_role_write(boss: Client, create: Create, sql: str) -> None:
+def test_no_change_of_the_transaction_lets_the_reading_role_write(boss, create, sql):
     create(mode="ro")
     assert refused(boss, sql) in ("25006", "25001", "42501")
     assert count("users") == 1

@@ -1,16 +1,12 @@
 """JSON values of PostgreSQL types."""
 
-from __future__ import annotations
-
 import json
-from typing import Any
 
 from app.superadmin.service.values import unique
-from tests.helpers.client import Client
 from tests.helpers.offenders import assert_none
 
 #: SQL expressions and their JSON values.
-VALUES: tuple[tuple[str, Any], ...] = (
+VALUES = (
     ("NULL", None),
     ("true", True),
     ("false", False),
@@ -46,7 +42,7 @@ VALUES: tuple[tuple[str, Any], ...] = (
 )
 
 
-def test_postgresql_values_are_converted_to_json(boss: Client) -> None:
+def test_postgresql_values_are_converted_to_json(boss):
     columns = ", ".join(f"{sql} AS v{number}" for number, (sql, _) in enumerate(VALUES))
     response = boss.post("/superadmin/query", {"query": f"SELECT {columns}"})
     assert response.status_code == 200, response.json
@@ -55,5 +51,5 @@ def test_postgresql_values_are_converted_to_json(boss: Client) -> None:
     assert_none((f"{sql}: {shown!r}" for sql, value, shown in found if shown != value), "Shown otherwise:")
 
 
-def test_duplicate_column_names_are_made_unique() -> None:
+def test_duplicate_column_names_are_made_unique():
     assert unique(["a", "a", "b", "a", "a_2"]) == ["a", "a_2", "b", "a_3", "a_2_2"]

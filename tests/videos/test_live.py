@@ -1,37 +1,30 @@
 """Live videos from the platform: they are cached, marked as saved, and use little of the quota."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 
 from app.core.lib import local_time
 from app.providers import cache
-from dev.simulators import Server
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_video
-from tests.helpers.statements import Statements
 from tests.videos.samples import CHANNEL, ONE, rows
 
 ALL = (ONE, f"/videoplatform/channel/{CHANNEL}", "/videoplatform/search?q=gizi")
 
 
 @pytest.fixture
-def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+def later(monkeypatch):
     """Return a function that moves the cache's clock ahead by hours."""
     real = local_time.now
 
-    def move(hours: float) -> None:
+    def move(hours):
         monkeypatch.setattr(cache, "now", lambda: real() + timedelta(hours=hours))
 
     return move
 
 
-def test_a_saved_video_is_marked_in_lists_with_two_statements(
-    client: Client, siti: Client, outside: Server, statements: Statements
-) -> None:
+def test_a_saved_video_is_marked_in_lists_with_two_statements(client, siti, outside, statements):
     siti.post("/videoplatform/save", {"video_id": "kanal000010", "title": "Gizi"})
     for path in ALL[1:]:
         saved = [row["video_id"] for row in rows(siti, path) if row["is_saved"]]
@@ -41,9 +34,7 @@ def test_a_saved_video_is_marked_in_lists_with_two_statements(
         assert not any(row["is_saved"] for row in rows(client, path))
 
 
-def test_results_of_expensive_calls_are_cached_longer(
-    client: Client, outside: Server, later: Callable[[float], None]
-) -> None:
+def test_results_of_expensive_calls_are_cached_longer(client, outside, later):
     for _ in range(3):
         for path in ALL:
             rows(client, path)
@@ -59,9 +50,7 @@ def test_results_of_expensive_calls_are_cached_longer(
     assert (outside.videos.count("search"), outside.videos.count("playlistItems")) == (2, 3)
 
 
-def test_old_copies_are_used_when_the_quota_is_used_up(
-    client: Client, outside: Server, later: Callable[[float], None]
-) -> None:
+def test_old_copies_are_used_when_the_quota_is_used_up(client, outside, later):
     for path in ALL:
         rows(client, path)
     outside.videos.exhaust()
@@ -71,7 +60,7 @@ def test_old_copies_are_used_when_the_quota_is_used_up(
     assert_error(client.get("/videoplatform/videos/sdVideo0001/detail"), 502, "provider_failed")
 
 
-def test_without_a_key_live_routes_are_502_and_stored_ones_work(client: Client) -> None:
+def test_without_a_key_live_routes_are_502_and_stored_ones_work(client):
     for path in ALL:
         assert_error(client.get(path), 502, "provider_not_configured")
     stored = make_video()
@@ -79,7 +68,7 @@ def test_without_a_key_live_routes_are_502_and_stored_ones_work(client: Client) 
     assert len(rows(client, "/videoplatform/videos")) == 1
 
 
-def test_invalid_values_from_the_platform_are_shortened_or_null(client: Client, outside: Server) -> None:
+def test_invalid_values_from_the_platform_are_shortened_or_null(client, outside):
     hostile = {"title": "<script>alert(1)</script>" + "x" * 500, "channelTitle": 7, "publishedAt": "kemarin"}
     hostile["thumbnails"] = {"maxres": {"url": "javascript:alert(1)"}, "high": {"url": "//x/y.jpg"}}
     outside.videos.add("hostile0001", "x", extra=hostile)

@@ -1,14 +1,10 @@
 """Routes of videos, in the order of `routes.py`."""
 
-from __future__ import annotations
-
 import pytest
 
-from dev.simulators import Server
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_video
 from tests.helpers.for_admins import ForAdmins
-from tests.helpers.statements import Statements
 from tests.videos.samples import CHANNEL, MAXRES, ONE, rows
 
 FIELDS = {
@@ -19,21 +15,21 @@ FIELDS = {
 class TestListVideos:
     """GET /videoplatform/videos"""
 
-    def test_the_list_needs_one_statement_besides_the_session(self, siti: Client, statements: Statements) -> None:
+    def test_the_list_needs_one_statement_besides_the_session(self, siti, statements):
         for _ in range(10):
             make_video()
         siti.get("/videoplatform/videos")
         with statements.at_most(2):
             assert len(siti.get("/videoplatform/videos").json) == 10
 
-    def test_a_wrong_page_is_bad_input(self, client: Client) -> None:
+    def test_a_wrong_page_is_bad_input(self, client):
         assert_error(client.get("/videoplatform/videos?page=0"), 400, "validation_error", "page")
 
 
 class TestGetVideo:
     """GET /videoplatform/videos/<video_id>"""
 
-    def test_returns_a_stored_video_or_404(self, client: Client) -> None:
+    def test_returns_a_stored_video_or_404(self, client):
         stored = make_video()
         response = client.get(f"/videoplatform/videos/{stored.id}")
         assert (response.status_code, response.json["video_id"]) == (200, stored.video_id)
@@ -43,7 +39,7 @@ class TestGetVideo:
 class TestGetLiveVideo:
     """GET /videoplatform/videos/<video_id>/detail"""
 
-    def test_a_live_video_has_the_documented_fields(self, client: Client, outside: Server) -> None:
+    def test_a_live_video_has_the_documented_fields(self, client, outside):
         (video,) = rows(client, ONE)
         assert set(video) == FIELDS
         assert video == {
@@ -58,7 +54,7 @@ class TestGetLiveVideo:
             "is_saved": False,
         }
 
-    def test_a_stored_video_is_also_found_by_its_record_id(self, client: Client, outside: Server) -> None:
+    def test_a_stored_video_is_also_found_by_its_record_id(self, client, outside):
         stored = make_video(video_id="sdVideo0001", title="Judul kita")
         for path in (f"/videoplatform/videos/{stored.id}/detail", "/videoplatform/videos/sdVideo0001/detail"):
             (video,) = rows(client, path)
@@ -77,34 +73,32 @@ class TestGetLiveVideo:
             "/videoplatform/channel/nobody",
         ],
     )  # fmt: skip
-    def test_a_video_or_channel_that_the_platform_does_not_know_is_404(
-        self, client: Client, outside: Server, path: str
-    ) -> None:
+    def test_a_video_or_channel_that_the_platform_does_not_know_is_404(self, client, outside, path):
         assert_error(client.get(path), 404, "not_found")
 
 
 class TestListChannel:
     """GET /videoplatform/channel/<channel_id>"""
 
-    def test_videos_of_a_channel_are_listed_and_paged(self, client: Client, outside: Server) -> None:
+    def test_videos_of_a_channel_are_listed_and_paged(self, client, outside):
         channel = client.get(f"/videoplatform/channel/{CHANNEL}")
         assert (len(channel.json), channel.headers["X-Total-Count"]) == (19, "19")
         assert all(set(row) == FIELDS for row in channel.json)
         assert len(client.get(f"/videoplatform/channel/{CHANNEL}?per_page=5").json) == 5
 
-    def test_a_wrong_page_is_bad_input(self, client: Client) -> None:
+    def test_a_wrong_page_is_bad_input(self, client):
         assert_error(client.get(f"/videoplatform/channel/{CHANNEL}?page=0"), 400, "validation_error", "page")
 
 
 class TestSearchVideos:
     """GET /videoplatform/search"""
 
-    def test_matching_videos_are_listed(self, client: Client, outside: Server) -> None:
+    def test_matching_videos_are_listed(self, client, outside):
         found = client.get("/videoplatform/search?q=jantung")
         assert (found.status_code, [row["title"] for row in found.json]) == (200, ["Senam Jantung Sehat"])
         assert client.get("/videoplatform/search?q=zzz").json == []
 
-    def test_without_a_search_text_is_400(self, client: Client, outside: Server) -> None:
+    def test_without_a_search_text_is_400(self, client, outside):
         assert_error(client.get("/videoplatform/search"), 400, field="q")
         assert_error(client.get("/videoplatform/search?q=%20"), 400, field="q")
         assert_error(client.get(f"/videoplatform/search?q={'x' * 201}"), 400, field="q")
@@ -114,7 +108,7 @@ class TestSearchVideos:
 class TestCreateVideo(ForAdmins):
     """POST /videoplatform/video"""
 
-    def test_a_video_can_be_created_from_its_id_only(self, client: Client, admin: Client, outside: Server) -> None:
+    def test_a_video_can_be_created_from_its_id_only(self, client, admin, outside):
         response = admin.post("/videoplatform/video", {"video_id": "hdMaxres001"})
         assert response.status_code == 201
         video = response.json or {}
@@ -127,7 +121,7 @@ class TestCreateVideo(ForAdmins):
         assert client.get(f"/videoplatform/videos/{video['id']}").json == video
         assert client.get("/videoplatform/videos").json == [video]
 
-    def test_an_unknown_or_duplicate_video_is_not_added(self, admin: Client, outside: Server) -> None:
+    def test_an_unknown_or_duplicate_video_is_not_added(self, admin, outside):
         assert_error(admin.post("/videoplatform/video", {"video_id": "nobodyKnows"}), 404)
         admin.post("/videoplatform/video", {"video_id": "hdMaxres001"})
         assert_error(admin.post("/videoplatform/video", {"video_id": "hdMaxres001"}), 409, "video_exists")
@@ -136,7 +130,7 @@ class TestCreateVideo(ForAdmins):
 class TestUpdateVideo(ForAdmins):
     """PUT /videoplatform/video/<video_id>"""
 
-    def test_a_new_video_id_replaces_fields_missing_from_the_body(self, admin: Client, outside: Server) -> None:
+    def test_a_new_video_id_replaces_fields_missing_from_the_body(self, admin, outside):
         video = admin.post("/videoplatform/video", {"video_id": "hdMaxres001"}).json or {}
         path = f"/videoplatform/video/{video['id']}"
         edited = admin.put(path, {"title": "Baru"}).json or {}

@@ -1,26 +1,17 @@
 """Fixtures: real `rq worker` processes, started as in production."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
-from pathlib import Path
-
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
-from dev.simulators import Server
 from dev.stack.waiting import wait_until
 from tests.helpers.apps import dispose
 from tests.worker.running import RunningWorker
 
 
 @pytest.fixture
-def start_worker(
-    committed: Flask, variables: dict[str, str], sim: Server, tmp_path: Path
-) -> Iterator[Callable[..., RunningWorker]]:
-    workers: list[RunningWorker] = []
+def start_worker(committed, variables, sim, tmp_path):
+    workers = []
     env = {
         **variables,
         **sim.messaging.env(),
@@ -29,7 +20,7 @@ def start_worker(
         "MEDIA_ROOT": str(tmp_path),
     }
 
-    def start(*queues: str, module: str = "worker", **settings: str) -> RunningWorker:
+    def start(*queues, module="worker", **settings):
         log = tmp_path / f"worker{len(workers)}.log"
         workers.append(RunningWorker({**env, **settings}, log, module, *queues))
         return workers[-1]
@@ -42,7 +33,7 @@ def start_worker(
     wait_until(_nobody_else_is_connected)  # wait until PostgreSQL has ended the statements of killed processes
 
 
-def _nobody_else_is_connected() -> bool:
+def _nobody_else_is_connected():
     """Return whether no other client is connected.
 
     Statements of another client could cause a deadlock with the statements that empty the tables.

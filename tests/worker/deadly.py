@@ -7,8 +7,6 @@ events and is not killed. From then on, the number of events stays the same.
 The scheduler runs the sweeps for erasures and exports every second.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys
@@ -43,15 +41,15 @@ schedule.periodic = [
 class Death:
     """Kills this process after `moments` events."""
 
-    def __init__(self, moments: int) -> None:
+    def __init__(self, moments):
         self._left = moments
 
-    def lie_in_wait(self) -> None:
+    def lie_in_wait(self):
         for name in ("before_cursor_execute", "commit"):
             event.listen(Engine, name, self._come_nearer)
         sys.addaudithook(lambda name, _: self._come_nearer() if name in FILE_MOMENTS else None)
 
-    def _come_nearer(self, *_: object) -> None:
+    def _come_nearer(self, *_):
         self._left -= 1
         if self._left == 0:
             with KILLS.open("ab") as kills:
@@ -62,7 +60,7 @@ class Death:
 class Job(worker.Job):
     """A job of the worker in this module. A job of the kind `FATED` kills its own process."""
 
-    def perform(self) -> object:
+    def perform(self):
         if self.func_name == FATED:
             Death(STEP * (KILLS.stat().st_size + 1)).lie_in_wait()
         return super().perform()

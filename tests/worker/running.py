@@ -1,14 +1,11 @@
 """A real `rq worker` process, started as in production."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
 
 from config import ROOT
 from dev.stack.waiting import PATIENCE_S, wait_until
@@ -17,9 +14,9 @@ from dev.stack.waiting import PATIENCE_S, wait_until
 class RunningWorker:
     """One worker process with its log."""
 
-    def __init__(self, env: dict[str, str], log: Path, module: str, *queues: str) -> None:
+    def __init__(self, env, log, module, *queues):
         self.log = log
-        self._file: IO[bytes] = log.open("wb")
+        self._file = log.open("wb")
         rq = Path(sys.executable).parent / "rq"
         self.process = subprocess.Popen(
             [str(rq), "worker", "-c", module, "-w", f"{module}.Worker", *queues],
@@ -31,20 +28,20 @@ class RunningWorker:
         )
 
     @property
-    def pid(self) -> int:
+    def pid(self):
         return self.process.pid
 
-    def children(self) -> list[int]:
+    def children(self):
         return [pid for pid, parent in processes().items() if parent == self.pid]
 
-    def clock(self) -> int:
+    def clock(self):
         """Wait for the scheduler process and return its id.
 
         The scheduler process is a fork of the worker, so both have the same command line.
         """
-        found: list[int] = []
+        found = []
 
-        def is_there() -> bool:
+        def is_there():
             ours = _command_line(self.pid)  # the command line is empty while the worker starts
             found[:] = [pid for pid in self.children() if _command_line(pid) == ours]
             return bool(found)
@@ -52,7 +49,7 @@ class RunningWorker:
         wait_until(is_there)
         return found[0]
 
-    def end(self, number: int = signal.SIGTERM) -> int:
+    def end(self, number=signal.SIGTERM):
         if self.process.poll() is None:
             self.process.send_signal(number)
         try:
@@ -63,7 +60,7 @@ class RunningWorker:
         finally:
             self._file.close()
 
-    def kill(self) -> None:
+    def kill(self):
         """Kill the worker, its scheduler and its job. The job has its own process group, so it is killed separately."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGSTOP)  # a stopped worker forks no more processes
@@ -74,16 +71,16 @@ class RunningWorker:
             os.killpg(self.pid, signal.SIGKILL)
 
 
-def _command_line(pid: int) -> bytes:
+def _command_line(pid):
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return b""
 
 
-def processes() -> dict[int, int]:
+def processes():
     """Return the id of each running process and the id of its parent."""
-    found: dict[int, int] = {}
+    found = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
             try:

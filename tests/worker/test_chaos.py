@@ -1,7 +1,5 @@
 """Short version of `make chaos`: each kind of fault once, while reminders and alerts to caregivers are due."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -13,7 +11,7 @@ from bench.chaos.outcome import Alerts, ExperimentOutcome, ExperimentPlan
 pytestmark = [pytest.mark.takes(seconds=47), pytest.mark.processes]
 
 
-def test_reminders_survive_one_of_each_fault() -> None:
+def test_reminders_survive_one_of_each_fault():
     """`make chaos` also measures how late messages are and how many are sent twice."""
     outcome = play(ExperimentPlan(reminders=80, seconds=8, faults=len(FAULTS)))
     assert outcome.keeps_promises, str(outcome)
@@ -23,7 +21,7 @@ def test_reminders_survive_one_of_each_fault() -> None:
 
 
 @pytest.mark.parametrize("flaw", ["lost", "lost_pushes", "twice", "misdirected", "answered", "unsettled"])
-def test_each_kind_of_wrong_alert_fails_one_result(flaw: str) -> None:
+def test_each_kind_of_wrong_alert_fails_one_result(flaw):
     alerts = Alerts(due=20, unknown=1, repeated=1)
     assert alerts.keeps_promises
     assert all(result.holds for result in alerts.results("kills", repeated=1))
@@ -32,21 +30,21 @@ def test_each_kind_of_wrong_alert_fails_one_result(flaw: str) -> None:
     assert [result.holds for result in wrong.results("kills", repeated=1)].count(False) == 1
 
 
-def test_repeated_alerts_fail_the_result_if_none_are_allowed() -> None:
+def test_repeated_alerts_fail_the_result_if_none_are_allowed():
     results = Alerts(due=20, unknown=1, repeated=1).results("confirmed", repeated=0)
     assert [result.name for result in results if not result.holds] == [
         "confirmed: alerts repeated, their outcome unknown"
     ]
 
 
-def test_an_unknown_experiment_is_refused_with_a_list_of_valid_names(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_experiment_is_refused_with_a_list_of_valid_names(capsys):
     assert main(["kills", "floods"]) == 2
     told = capsys.readouterr().out
     assert told.startswith("There is no experiment floods; there are kills, freezes, ")
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_the_short_plan_of_an_experiment_is_the_smaller_one(name: str) -> None:
+def test_the_short_plan_of_an_experiment_is_the_smaller_one(name):
     short, whole = EXPERIMENTS[name].SHORT, EXPERIMENTS[name].WHOLE
     assert short.reminders < whole.reminders
     assert short.seconds < whole.seconds

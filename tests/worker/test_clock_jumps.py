@@ -1,23 +1,18 @@
 """Jumps of a worker's clock: nothing is sent early, late or twice, and no day of a reminder is skipped."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
-from app.identity.models import User
 from app.notifications.models import DeliveryState, deliveries
 from app.pengingat import service
 from app.pengingat.ledger import bells
 from app.pengingat.models import Occurrence
-from dev.simulators import Server
 from dev.stack.waiting import wait_until
 from dev.system_packages import require
 from tests.helpers.factories import make_user
@@ -29,7 +24,7 @@ Start = Callable[..., RunningWorker]
 
 
 @pytest.fixture
-def clock_file(tmp_path: Path) -> Path:
+def clock_file(tmp_path):
     """Return the file with the offset of the worker's clock. libfaketime reads this file at each call."""
     file = tmp_path / "clock"
     file.write_text("+0")
@@ -37,7 +32,7 @@ def clock_file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def worker(start_worker: Start, clock_file: Path) -> RunningWorker:
+def worker(start_worker, clock_file):
     return start_worker(
         LD_PRELOAD=str(require("libfaketime")),
         FAKETIME_TIMESTAMP_FILE=str(clock_file),
@@ -47,34 +42,32 @@ def worker(start_worker: Start, clock_file: Path) -> RunningWorker:
     )
 
 
-def remind(user: User, title: str, due: datetime) -> None:
+def remind(user, title, due):
     with unit_of_work():
         service.create(
             user.id, {"tipe": "terapi", "judul": title, "timezone": "Asia/Jakarta", "details": {}, "waktu": due}
         )
 
 
-def states() -> dict[str, set[str]]:
+def states():
     db.session.rollback()
     told = sa.select(Occurrence.judul, deliveries.c.state).join(Occurrence, bells.rang_for())
     rows = db.session.execute(told).all()
     return {word: {state for title, state in rows if word in title} for word in ("satu", "dua", "nanti")}
 
 
-def is_sent(sim: Server, title: str) -> bool:
+def is_sent(sim, title):
     return any(title in message.text for message in sim.messaging.sent)
 
 
-def hours_off(log: Path) -> set[int]:
+def hours_off(log):
     """Return the offsets of the worker's clock in hours, according to its log."""
     lines = [json.loads(line) for line in log.read_text().splitlines() if line.startswith('{"time"')]
     moments = [datetime.fromisoformat(line["time"]) for line in lines]
     return {round((moment - datetime.now(UTC)).total_seconds() / 3600) for moment in moments}
 
 
-def test_due_reminders_are_not_sent_early_or_twice_if_the_workers_clock_jumps(
-    worker: RunningWorker, clock_file: Path, sim: Server
-) -> None:
+def test_due_reminders_are_not_sent_early_or_twice_if_the_workers_clock_jumps(worker, clock_file, sim):
     with unit_of_work():
         user = make_user(nomor_hp="081234567890")
     worker.clock()

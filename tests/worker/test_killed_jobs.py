@@ -4,18 +4,13 @@ The worker of `deadly.py` kills itself again and again during these jobs. The sc
 is done.
 """
 
-from __future__ import annotations
-
 import io
 import os
-from collections.abc import Callable
-from pathlib import Path
 from zipfile import ZipFile
 
 import orjson
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.media import pictures, storage
@@ -29,7 +24,6 @@ from tests.core.media.samples import plain
 from tests.helpers.client import Client
 from tests.helpers.factories import PASSWORD, make_user
 from tests.personal_data.traces import MARK, fill, found
-from tests.worker.running import RunningWorker
 
 pytestmark = [pytest.mark.takes(seconds=30), pytest.mark.processes]
 
@@ -37,7 +31,7 @@ NIK = "3273014502907788"
 
 
 @pytest.fixture
-def marked(committed: Flask) -> User:
+def marked(committed):
     """Return a person with a row in every table, and a picture."""
     with unit_of_work():
         user = make_user(username=f"{MARK.lower()}_9", nama_ktp=f"{MARK} Wulandari", nik=NIK)
@@ -49,7 +43,7 @@ def marked(committed: Flask) -> User:
 
 
 @pytest.fixture
-def spare(tmp_path: Path) -> Path:
+def spare(tmp_path):
     """Return an empty folder for the worker's temporary files."""
     folder = tmp_path / "spare"
     folder.mkdir()
@@ -57,15 +51,13 @@ def spare(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def deadly_worker(
-    committed: Flask, start_worker: Callable[..., RunningWorker], tmp_path: Path, spare: Path
-) -> Callable[..., Path]:
+def deadly_worker(committed, start_worker, tmp_path, spare):
     """Return a function that starts the worker of `deadly.py`.
 
     The function returns the file that gets a byte for each kill.
     """
 
-    def start(job: Callable[..., object], *, step: int) -> Path:
+    def start(job, *, step):
         kills = tmp_path / "kills"
         kills.touch()
         start_worker(
@@ -81,16 +73,14 @@ def deadly_worker(
     return start
 
 
-def test_an_erasure_job_that_is_killed_repeatedly_finishes(
-    committed: Flask, marked: User, deadly_worker: Callable[..., Path]
-) -> None:
+def test_an_erasure_job_that_is_killed_repeatedly_finishes(committed, marked, deadly_worker):
     response = Client(committed).as_(marked).delete("/profile", {"password": PASSWORD, "forum": "delete"})
     assert response.status_code == 202, response.json
     with unit_of_work():
         db.session.execute(sa.update(User).where(User.id == marked.id).values(erasure_due_at=sa.func.now()))
     kills = deadly_worker(jobs.erase, step=25)
 
-    def is_gone() -> bool:
+    def is_gone():
         with unit_of_work():
             return db.session.scalar(sa.select(User.id).where(User.id == marked.id)) is None
 
@@ -102,12 +92,8 @@ def test_an_erasure_job_that_is_killed_repeatedly_finishes(
 
 
 def test_an_export_job_that_is_killed_repeatedly_makes_one_complete_file(
-    committed: Flask,
-    marked: User,
-    deadly_worker: Callable[..., Path],
-    spare: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    committed, marked, deadly_worker, spare, monkeypatch
+):
     client = Client(committed).as_(marked)
     with unit_of_work():  # delete the export that `fill` added: only one export per day is allowed
         db.session.execute(sa.delete(DataExport))
@@ -121,7 +107,7 @@ def test_an_export_job_that_is_killed_repeatedly_makes_one_complete_file(
         assert [row["nik"] for row in orjson.loads(file.read("data/users.json"))] == [NIK]
         assert f"gambar/{marked.image}" in file.namelist()
     # Files that the killed jobs left are deleted when they are too old to belong to a running job.
-    media: Path = committed.extensions["config"].media_root
+    media = committed.extensions["config"].media_root
     for left in (media / Area.EXPORTS).glob("??/*.part"):
         os.utime(left, (0, 0))
     jobs.delete_old_exports()

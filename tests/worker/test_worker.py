@@ -1,17 +1,13 @@
 """A worker process: its scheduler, its jobs, and its behaviour when it is stopped or killed."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
 from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 from time import sleep
 
 import pytest
-from flask import Flask
 from rq.serializers import JSONSerializer, PickleSerializer
 
 from app.core.jobs import queue
@@ -21,7 +17,6 @@ from app.notifications.delivery import claims
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.models import DeliveryState
 from app.providers import messaging
-from dev.simulators import Server
 from dev.stack.outages import frozen
 from dev.stack.waiting import wait_until
 from tests.helpers.client import Client
@@ -34,16 +29,16 @@ pytestmark = [pytest.mark.takes(seconds=70), pytest.mark.processes]
 Start = Callable[..., RunningWorker]
 
 
-def ticks() -> bool:
+def ticks():
     """Return whether Redis has the key `HEARTBEAT`, which each tick of a scheduler stores."""
     return bool(queue.connection().exists(HEARTBEAT))
 
 
-def sent(key: str) -> Callable[[], bool]:
+def sent(key):
     return lambda: reread(key).state == DeliveryState.SENT
 
 
-def test_one_worker_serves_both_queues_and_sends_scheduled_deliveries(start_worker: Start, sim: Server) -> None:
+def test_one_worker_serves_both_queues_and_sends_scheduled_deliveries(start_worker, sim):
     worker = start_worker()
     worker.clock()
     at_once, bulk = add(), add(queue="bulk")
@@ -57,7 +52,7 @@ def test_one_worker_serves_both_queues_and_sends_scheduled_deliveries(start_work
     assert worker.end() == 0
 
 
-def test_a_job_is_logged_as_json_without_message_text_or_phone_number(start_worker: Start) -> None:
+def test_a_job_is_logged_as_json_without_message_text_or_phone_number(start_worker):
     worker = start_worker("urgent")
     row = add()
     wait_until(sent(row.dedupe_key))
@@ -71,7 +66,7 @@ def test_a_job_is_logged_as_json_without_message_text_or_phone_number(start_work
     assert (row.target or "?") not in text
 
 
-def test_a_killed_scheduler_is_restarted(start_worker: Start) -> None:
+def test_a_killed_scheduler_is_restarted(start_worker):
     worker = start_worker()
     first = worker.clock()
     os.kill(first, signal.SIGKILL)
@@ -81,7 +76,7 @@ def test_a_killed_scheduler_is_restarted(start_worker: Start) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_a_scheduler_ends_with_its_worker(start_worker: Start, number: signal.Signals) -> None:
+def test_a_scheduler_ends_with_its_worker(start_worker, number):
     worker = start_worker()
     child = worker.clock()
     wait_until(ticks)
@@ -89,7 +84,7 @@ def test_a_scheduler_ends_with_its_worker(start_worker: Start, number: signal.Si
     wait_until(lambda: child not in processes())
 
 
-def test_a_delivery_claimed_by_a_killed_worker_is_retried_after_its_lease(start_worker: Start, sim: Server) -> None:
+def test_a_delivery_claimed_by_a_killed_worker_is_retried_after_its_lease(start_worker, sim):
     sim.fault("messaging", "hang", match="/send", seconds=30)
     worker = start_worker()
     row = add()
@@ -105,7 +100,7 @@ def test_a_delivery_claimed_by_a_killed_worker_is_retried_after_its_lease(start_
     assert len(sim.messaging.sent) == 1
 
 
-def test_a_call_under_way_in_a_frozen_worker_is_repeated_at_most_once(start_worker: Start, sim: Server) -> None:
+def test_a_call_under_way_in_a_frozen_worker_is_repeated_at_most_once(start_worker, sim):
     sim.fault("messaging", "latency", match="/send", seconds=1.0)
     worker = start_worker()
     row = add()
@@ -117,7 +112,7 @@ def test_a_call_under_way_in_a_frozen_worker_is_repeated_at_most_once(start_work
     assert sends_of_fonnte(sim) <= 2
 
 
-def test_a_pickled_job_is_not_run(start_worker: Start, tmp_path: object) -> None:
+def test_a_pickled_job_is_not_run(start_worker, tmp_path):
     from rq import Queue
 
     marker = f"{tmp_path}/ran"
@@ -133,7 +128,7 @@ def test_a_pickled_job_is_not_run(start_worker: Start, tmp_path: object) -> None
     assert worker.process.poll() is None
 
 
-def test_no_delivery_is_lost_if_redis_is_flushed_and_disconnected(committed: Flask, start_worker: Start) -> None:
+def test_no_delivery_is_lost_if_redis_is_flushed_and_disconnected(committed, start_worker):
     worker = start_worker()
     worker.clock()
     later = add(due_at=local_time.now() + timedelta(minutes=5))
@@ -149,7 +144,7 @@ def test_no_delivery_is_lost_if_redis_is_flushed_and_disconnected(committed: Fla
     assert worker.process.poll() is None
 
 
-def test_metrics_include_worker_counts(committed: Flask, start_worker: Start, tmp_path: Path) -> None:
+def test_metrics_include_worker_counts(committed, start_worker, tmp_path):
     # An operator may set this variable for all processes. Only gunicorn creates the folder that the variable names, so
     # a worker must run without the folder.
     start_worker("urgent", PROMETHEUS_MULTIPROC_DIR=str(tmp_path / "none"))
@@ -161,7 +156,7 @@ def test_metrics_include_worker_counts(committed: Flask, start_worker: Start, tm
     assert "clock_tick_age_seconds +Inf" not in page
 
 
-def test_urgent_deliveries_are_sent_while_a_worker_process_hangs(start_worker: Start, sim: Server) -> None:
+def test_urgent_deliveries_are_sent_while_a_worker_process_hangs(start_worker, sim):
     urgent, _ = start_worker("urgent"), start_worker("bulk")
     sim.fault("messaging", "hang", match="/send", seconds=30)
     add()

@@ -1,9 +1,6 @@
 """Fixture of a user whose requests commit to the database."""
 
-from __future__ import annotations
-
 import pytest
-from flask import Flask
 
 from app.core.database.session import unit_of_work
 from app.identity import sessions, users
@@ -13,7 +10,7 @@ from tests.helpers.factories import make_user
 
 
 @pytest.fixture
-def really(committed: Flask) -> Client:
+def really(committed):
     """Return a client of Siti whose requests commit to the database.
 
     A wrong code rolls back its request, but the count of wrong codes must remain.

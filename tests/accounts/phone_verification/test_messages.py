@@ -3,40 +3,36 @@
 Other tests cover numbers that other accounts have.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.accounts import jobs, verification
 from app.accounts.verification import Proof
 from app.core.database.session import db
 from app.identity.models import PHONE_IS_PROVEN, PhoneVerification, User
 from tests.accounts.phone_verification.proofs import E164, NEW, OWN, PATH, ask, expire, messages, write
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_user
 from tests.helpers.overlap import done_twice_at_once
 from tests.notifications.deliveries import words_of
 
 
-def is_proven(user: Client) -> bool:
+def is_proven(user):
     return bool(db.session.scalar(sa.select(PHONE_IS_PROVEN).where(User.id == user.id)))
 
 
 # --- by the person's own message ------------------------------------------------------------------------------------
 
 
-def test_a_number_is_unverified_at_first(owner: Client) -> None:
+def test_a_number_is_unverified_at_first(owner):
     assert owner.get("/profile").json["phone_verified_at"] is None
     assert not is_proven(owner)
 
 
-def test_a_message_with_the_code_from_the_own_number_verifies_it(owner: Client) -> None:
+def test_a_message_with_the_code_from_the_own_number_verifies_it(owner):
     code = ask(owner)["code"]
     assert re.fullmatch("[2-9A-HJKMNP-Z]{6}", code)
     assert write(code) is Proof.PROVEN
@@ -45,9 +41,7 @@ def test_a_message_with_the_code_from_the_own_number_verifies_it(owner: Client) 
     assert messages("security_notice") == []
 
 
-def test_the_link_opens_a_chat_with_the_code_in_its_text(
-    owner: Client, app: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_link_opens_a_chat_with_the_code_in_its_text(owner, app, monkeypatch):
     assert ask(owner)["link"] is None
     config = replace(app.extensions["config"], messaging_number="+628110000000")
     monkeypatch.setitem(app.extensions, "config", config)
@@ -55,17 +49,17 @@ def test_the_link_opens_a_chat_with_the_code_in_its_text(
     assert asked["link"] == f"https://wa.me/628110000000?text=VERIFIKASI%20{asked['code']}"
 
 
-def test_a_code_is_accepted_in_lower_case_and_with_spaces(owner: Client) -> None:
+def test_a_code_is_accepted_in_lower_case_and_with_spaces(owner):
     code = ask(owner)["code"].lower()
     assert write(f" {code[:3]} {code[3:]}") is Proof.PROVEN
 
 
-def test_a_code_works_once(owner: Client) -> None:
+def test_a_code_works_once(owner):
     code = ask(owner)["code"]
     assert [write(code), write(code)] == [Proof.PROVEN, Proof.UNKNOWN_CODE]
 
 
-def test_a_code_expires_after_15_minutes(owner: Client) -> None:
+def test_a_code_expires_after_15_minutes(owner):
     code = ask(owner)["code"]
     lifetime = sa.select(PhoneVerification.expires_at - PhoneVerification.created_at)
     assert abs(db.session.scalars(lifetime).one() - timedelta(minutes=15)) < timedelta(seconds=5)
@@ -74,7 +68,7 @@ def test_a_code_expires_after_15_minutes(owner: Client) -> None:
     assert not is_proven(owner)
 
 
-def test_expired_verifications_are_deleted(owner: Client) -> None:
+def test_expired_verifications_are_deleted(owner):
     ask(owner)
     jobs.delete_expired()
     assert db.session.scalar(sa.select(sa.func.count()).select_from(PhoneVerification)) == 1
@@ -84,19 +78,19 @@ def test_expired_verifications_are_deleted(owner: Client) -> None:
     assert db.session.scalar(sa.select(sa.func.count()).select_from(PhoneVerification)) == 0
 
 
-def test_a_new_code_invalidates_the_previous_code(owner: Client) -> None:
+def test_a_new_code_invalidates_the_previous_code(owner):
     first, second = ask(owner)["code"], ask(owner)["code"]
     assert [write(first), write(second)] == [Proof.UNKNOWN_CODE, Proof.PROVEN]
 
 
-def test_a_code_sent_from_another_number_is_refused(owner: Client) -> None:
+def test_a_code_sent_from_another_number_is_refused(owner):
     code = ask(owner)["code"]
     assert write(code, NEW) is Proof.UNKNOWN_CODE
     assert not is_proven(owner)
     assert write(code) is Proof.PROVEN
 
 
-def test_codes_are_not_stored_in_plain_text(owner: Client) -> None:
+def test_codes_are_not_stored_in_plain_text(owner):
     code = ask(owner)["code"]
     stored = [
         str(value) for row in db.session.execute(sa.select(PhoneVerification.__table__)) for value in row if value
@@ -104,7 +98,7 @@ def test_codes_are_not_stored_in_plain_text(owner: Client) -> None:
     assert not [value for value in stored if code in value]
 
 
-def test_two_concurrent_uses_of_a_code_verify_the_number_once(really: Client, committed: Flask) -> None:
+def test_two_concurrent_uses_of_a_code_verify_the_number_once(really, committed):
     code, proofs = ask(really)["code"], []
     done_twice_at_once(committed, lambda: proofs.append(verification.confirm_by_message(E164[OWN], code))).result()
     assert [proof for proof, _ in proofs] == [Proof.PROVEN, Proof.UNKNOWN_CODE]
@@ -113,7 +107,7 @@ def test_two_concurrent_uses_of_a_code_verify_the_number_once(really: Client, co
 # --- another number -------------------------------------------------------------------------------------------------
 
 
-def test_a_new_number_replaces_the_old_number_after_its_verification(owner: Client) -> None:
+def test_a_new_number_replaces_the_old_number_after_its_verification(owner):
     code = ask(owner, nomor_hp=NEW)["code"]
     assert owner.get("/profile").json["nomor_hp"] == OWN
     assert write(code, NEW) is Proof.PROVEN
@@ -124,28 +118,26 @@ def test_a_new_number_replaces_the_old_number_after_its_verification(owner: Clie
     assert all("nomor HP" in text for text in told.values())
 
 
-def test_a_changed_number_is_unverified(owner: Client) -> None:
+def test_a_changed_number_is_unverified(owner):
     write(ask(owner)["code"])
     assert owner.put("/profile", {"nomor_hp": "0812-3456-7890"}).json["phone_verified_at"] is not None
     assert owner.put("/profile", {"nomor_hp": NEW}).json["phone_verified_at"] is None
 
 
-def test_a_verification_makes_an_invalid_number_valid_again(owner: Client) -> None:
+def test_a_verification_makes_an_invalid_number_valid_again(owner):
     owner.user.phone_invalid_at = owner.user.created_at
     write(ask(owner)["code"])
     db.session.refresh(owner.user)
     assert owner.user.phone_invalid_at is None
 
 
-def test_an_account_without_a_number_must_name_a_number(client: Client) -> None:
+def test_an_account_without_a_number_must_name_a_number(client):
     nobody = client.as_(make_user(nomor_hp=None))
     assert_error(nobody.post(PATH, {}), 400, "validation_error", "nomor_hp")
     assert write(ask(nobody, nomor_hp=NEW)["code"], NEW) is Proof.PROVEN
 
 
-def test_verifying_a_new_number_needs_the_password_if_reauth_is_required(
-    owner: Client, app: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_verifying_a_new_number_needs_the_password_if_reauth_is_required(owner, app, monkeypatch):
     config = replace(app.extensions["config"], profile_reauth="required")
     monkeypatch.setitem(app.extensions, "config", config)
     assert_error(owner.post(PATH, {"nomor_hp": NEW}), 400, "current_password_required")

@@ -1,13 +1,9 @@
 """Verification of a number that another account has: the number moves if it is not in use, and else it stays."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from flask import Flask
 
 from app.accounts import moves, verification
 from app.accounts.verification import Proof
@@ -38,7 +34,7 @@ from tests.notifications.deliveries import words_of
 
 
 @pytest.fixture
-def holder(client: Client) -> Client:
+def holder(client):
     """Ana, whose phone number other users want for their accounts."""
     user = make_user(username="ana", nomor_hp=NEW)
     user.created_at = local_time.now() - timedelta(days=400)
@@ -57,9 +53,7 @@ def holder(client: Client) -> Client:
         (91, 400, True, Proof.IN_USE),
     ],
 )
-def test_a_number_moves_unless_it_is_proven_or_used_in_90_days(
-    owner: Client, holder: Client, *, used: int | None, since: int, is_proven: bool, proof: Proof
-) -> None:
+def test_a_number_moves_unless_it_is_proven_or_used_in_90_days(owner, holder, *, used, since, is_proven, proof):
     if is_proven:
         assert write(ask(holder)["code"], NEW) is Proof.PROVEN
     if used is not None:
@@ -77,9 +71,7 @@ def test_a_number_moves_unless_it_is_proven_or_used_in_90_days(
 @pytest.mark.parametrize(
     ("contact", "more"), [(None, ""), ("0800-1", " Kalau tidak bisa, hubungi administrator (0800-1).")]
 )
-def test_the_answer_about_a_number_in_use_names_the_account_and_the_ways(
-    client: Client, app: Flask, monkeypatch: pytest.MonkeyPatch, *, contact: str | None, more: str
-) -> None:
+def test_the_answer_about_a_number_in_use_names_the_account_and_the_ways(client, app, monkeypatch, *, contact, more):
     config = replace(app.extensions["config"], contact=contact)
     monkeypatch.setitem(app.extensions, "config", config)
     make_user(username="klaim.help", nomor_hp=NEW)
@@ -94,7 +86,7 @@ def test_the_answer_about_a_number_in_use_names_the_account_and_the_ways(
     assert_readable(text)
 
 
-def test_a_code_stays_valid_while_the_number_is_in_use(client: Client, owner: Client, holder: Client) -> None:
+def test_a_code_stays_valid_while_the_number_is_in_use(client, owner, holder):
     """The person logs in to the other account, frees the number there, and sends the same code again."""
     use(NEW, days=1)
     code = ask(owner, nomor_hp=NEW)["code"]
@@ -105,7 +97,7 @@ def test_a_code_stays_valid_while_the_number_is_in_use(client: Client, owner: Cl
     assert client.post("/login", {"username": "ana", "password": PASSWORD}).status_code == 200
 
 
-def test_the_push_says_where_the_number_is_now(owner: Client, holder: Client) -> None:
+def test_the_push_says_where_the_number_is_now(owner, holder):
     write(ask(owner, nomor_hp=NEW)["code"], NEW)
     (told,) = [row for row in messages("security_notice") if row.user_id == holder.id]
     assert words_of(told)["body"] == (
@@ -117,7 +109,7 @@ def test_the_push_says_where_the_number_is_now(owner: Client, holder: Client) ->
 # --- the own number is freed ----------------------------------------------------------------------------------------
 
 
-def test_a_freed_number_ends_proofs_links_and_messages(client: Client, owner: Client) -> None:
+def test_a_freed_number_ends_proofs_links_and_messages(client, owner):
     write(ask(owner)["code"])
     code = ask(owner)["code"]
     client.get("/send-verification-code", query_string={"phone": OWN})
@@ -132,9 +124,7 @@ def test_a_freed_number_ends_proofs_links_and_messages(client: Client, owner: Cl
     assert len(messages("security_notice")) == 1
 
 
-def test_freeing_the_number_needs_the_password_if_reauth_is_required(
-    owner: Client, app: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_freeing_the_number_needs_the_password_if_reauth_is_required(owner, app, monkeypatch):
     config = replace(app.extensions["config"], profile_reauth="required")
     monkeypatch.setitem(app.extensions, "config", config)
     assert_error(owner.delete("/profile/phone", {}), 400, "current_password_required")
@@ -147,7 +137,7 @@ def test_freeing_the_number_needs_the_password_if_reauth_is_required(
 
 
 @pytest.fixture
-def asked(committed: Flask) -> tuple[int, int, str]:
+def asked(committed):
     """Siti asks for Ana's number, which is not in use. Return the ids of Siti and Ana, and Siti's code."""
     with unit_of_work():
         people = [make_user(username=name, nomor_hp=number).id for name, number in (("siti", OWN), ("ana", NEW))]
@@ -156,24 +146,22 @@ def asked(committed: Flask) -> tuple[int, int, str]:
     return people[0], people[1], ask(Client(committed, token), nomor_hp=NEW)["code"]
 
 
-def both(app: Flask, *works: Callable[[], object]) -> list[object]:
+def both(app, *works):
     done, queue = [], list(works)
     done_twice_at_once(app, lambda: done.append(queue.pop(0)())).result()
     return done
 
 
-def state_of(*people: int) -> list[tuple[str | None, bool]]:
+def state_of(*people):
     db.session.rollback()
     rows = [db.session.get_one(User, user_id) for user_id in people]
     return [(row.nomor_hp, row.phone_verified_at is not None) for row in rows]
 
 
-def test_a_wrong_number_reply_and_a_proof_at_once_count_in_their_order(
-    committed: Flask, asked: tuple[int, int, str]
-) -> None:
+def test_a_wrong_number_reply_and_a_proof_at_once_count_in_their_order(committed, asked):
     *people, code = asked
 
-    def prove() -> object:
+    def prove():
         return verification.confirm_by_message(E164[NEW], code)[0]
 
     both(committed, lambda: moves.refuse(E164[NEW]), prove)
@@ -185,13 +173,11 @@ def test_a_wrong_number_reply_and_a_proof_at_once_count_in_their_order(
 
 
 @pytest.mark.parametrize(("freed", "proof"), [(1, Proof.PROVEN), (0, Proof.UNKNOWN_CODE)])
-def test_a_number_that_is_freed_at_the_same_time_moves_only_with_an_open_proof(
-    committed: Flask, asked: tuple[int, int, str], freed: int, proof: Proof
-) -> None:
+def test_a_number_that_is_freed_at_the_same_time_moves_only_with_an_open_proof(committed, asked, freed, proof):
     """The freed number is the holder's, or that of the person who proves the other number."""
     code = asked[2]
 
-    def free() -> None:
+    def free():
         moves.free(get_locked_or_404(User, asked[freed], key_share=True))
 
     answers = both(committed, free, lambda: verification.confirm_by_message(E164[NEW], code)[0])

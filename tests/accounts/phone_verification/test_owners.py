@@ -5,19 +5,14 @@ The person who verifies the number may or may not own the number.
 A squatter is a user who registered with another person's number.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.accounts import verification
 from app.accounts.verification import Proof
 from app.core.database.session import db, unit_of_work
 from app.identity import credentials, sessions, users
-from app.identity.models import PasswordReset, User
+from app.identity.models import PasswordReset
 from app.notifications.models import Channel
 from tests.accounts.phone_verification.proofs import E164, NEW, OWN, ask, messages, write
 from tests.helpers.client import Client, assert_error
@@ -28,12 +23,12 @@ from tests.notifications.deliveries import words_of
 
 
 @pytest.fixture
-def squatter(client: Client) -> User:
+def squatter(client):
     """A squatter: a user who registered with another person's number."""
     return make_user(username="penumpang", nomor_hp=NEW, email="penumpang@contoh.id")
 
 
-def test_the_owner_takes_the_number_from_an_unverified_account(client: Client, owner: Client, squatter: User) -> None:
+def test_the_owner_takes_the_number_from_an_unverified_account(client, owner, squatter):
     assert_error(owner.put("/profile", {"nomor_hp": NEW}), 409, "phone_taken")
     assert write(ask(owner, nomor_hp=NEW)["code"], NEW) is Proof.PROVEN
     theirs = client.as_(squatter).get("/profile").json
@@ -42,7 +37,7 @@ def test_the_owner_takes_the_number_from_an_unverified_account(client: Client, o
     assert credentials.by_login(NEW) == credentials.by_login("siti")
 
 
-def test_the_squatter_keeps_the_login_and_is_notified_by_push(client: Client, owner: Client, squatter: User) -> None:
+def test_the_squatter_keeps_the_login_and_is_notified_by_push(client, owner, squatter):
     before = client.as_(squatter)
     write(ask(owner, nomor_hp=NEW)["code"], NEW)
     assert before.get("/profile").status_code == 200
@@ -53,9 +48,7 @@ def test_the_squatter_keeps_the_login_and_is_notified_by_push(client: Client, ow
         assert_readable(str(text))
 
 
-def test_the_new_owner_cannot_use_reset_links_or_get_notices_of_the_squatter(
-    client: Client, owner: Client, squatter: User
-) -> None:
+def test_the_new_owner_cannot_use_reset_links_or_get_notices_of_the_squatter(client, owner, squatter):
     """The new owner must not get a reset link, or any other message, for the squatter's account."""
     client.get("/send-verification-code", query_string={"phone": NEW})
     code = str(words_of(messages("password_reset")[0])["text"]).split("code=")[1].split()[0]
@@ -65,14 +58,14 @@ def test_the_new_owner_cannot_use_reset_links_or_get_notices_of_the_squatter(
     assert not [row for row in messages("security_notice") if row.user_id == squatter.id and row.target == E164[NEW]]
 
 
-def test_deleting_the_account_ends_an_open_verification(client: Client, owner: Client) -> None:
+def test_deleting_the_account_ends_an_open_verification(client, owner):
     code = ask(owner, nomor_hp=NEW)["code"]
     assert owner.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
     assert write(code, NEW) is Proof.UNKNOWN_CODE
 
 
 @pytest.mark.parametrize("way", ["profile", "reset"])
-def test_a_new_password_ends_an_open_verification(client: Client, owner: Client, way: str) -> None:
+def test_a_new_password_ends_an_open_verification(client, owner, way):
     """A thief may have started the verification with a stolen session.
 
     If the verification stayed open, the thief could set their own number after the owner has changed the password.
@@ -88,20 +81,20 @@ def test_a_new_password_ends_an_open_verification(client: Client, owner: Client,
     assert (owner.user.phone, owner.user.phone_verified_at) == (E164[OWN], None)
 
 
-def test_a_logout_ends_the_verification_that_the_session_opened(client: Client, owner: Client) -> None:
+def test_a_logout_ends_the_verification_that_the_session_opened(client, owner):
     stolen = client.as_(owner.user)
     code = ask(stolen, nomor_hp=NEW)["code"]
     assert stolen.post("/logout").status_code == 200
     assert write(code, NEW) is Proof.UNKNOWN_CODE
 
 
-def test_a_logout_of_another_session_does_not_end_a_verification(client: Client, owner: Client) -> None:
+def test_a_logout_of_another_session_does_not_end_a_verification(client, owner):
     code = ask(owner, nomor_hp=NEW)["code"]
     assert client.as_(owner.user).post("/logout").status_code == 200
     assert write(code, NEW) is Proof.PROVEN
 
 
-def test_a_repeated_verification_belongs_to_the_latest_session(client: Client, owner: Client) -> None:
+def test_a_repeated_verification_belongs_to_the_latest_session(client, owner):
     first = client.as_(owner.user)
     ask(first, nomor_hp=NEW)
     code = ask(owner, nomor_hp=NEW)["code"]
@@ -109,16 +102,14 @@ def test_a_repeated_verification_belongs_to_the_latest_session(client: Client, o
     assert write(code, NEW) is Proof.PROVEN
 
 
-def test_a_code_alone_does_not_move_a_number_verified_by_another_account(client: Client, owner: Client) -> None:
+def test_a_code_alone_does_not_move_a_number_verified_by_another_account(client, owner):
     write(ask(owner)["code"])
     other = client.as_(make_user())
     assert write(ask(other, nomor_hp=OWN)["code"]) is Proof.IN_USE
     assert owner.get("/profile").json["nomor_hp"] == OWN
 
 
-def test_known_and_unknown_numbers_get_the_same_fields_and_statement_count(
-    owner: Client, squatter: User, statements: Any
-) -> None:
+def test_known_and_unknown_numbers_get_the_same_fields_and_statement_count(owner, squatter, statements):
     costs, bodies = [], []
     for phone in (NEW, "081999999999"):
         before = len(statements.seen)
@@ -129,7 +120,7 @@ def test_known_and_unknown_numbers_get_the_same_fields_and_statement_count(
     assert bodies[0] == bodies[1]
 
 
-def test_two_concurrent_verifications_give_the_number_to_one_account(committed: Flask) -> None:
+def test_two_concurrent_verifications_give_the_number_to_one_account(committed):
     """A family may share a phone, so one number may send the codes of two accounts.
 
     At first, a third account has the number: the account of a squatter.

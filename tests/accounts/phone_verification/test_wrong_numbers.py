@@ -1,12 +1,9 @@
 """Phone numbers that answered SALAH NOMOR ("wrong number") and are therefore flagged as wrong."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.accounts.verification import Proof
 from app.core.database.session import db
@@ -25,19 +22,18 @@ from tests.accounts.phone_verification.proofs import (
     use,
     write,
 )
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
 from tests.notifications.deliveries import words_of
 
 
-def problem(client: Client) -> str | None:
-    found: str | None = client.get("/profile").json["phone_problem"]
-    return found
+def problem(client):
+    return client.get("/profile").json["phone_problem"]
 
 
 @pytest.fixture
-def wrong(owner: Client) -> Client:
+def wrong(owner):
     """Siti, whose number is flagged as wrong because it answered SALAH NOMOR."""
     refuse(OWN)
     return owner
@@ -46,7 +42,7 @@ def wrong(owner: Client) -> Client:
 # --- the account ----------------------------------------------------------------------------------------------------
 
 
-def test_a_wrong_number_reply_flags_the_profile_and_ends_the_verification(owner: Client) -> None:
+def test_a_wrong_number_reply_flags_the_profile_and_ends_the_verification(owner):
     write(ask(owner)["code"])
     assert (problem(owner), number_of(owner)) == (None, (OWN, True))
     refuse(OWN)
@@ -54,42 +50,42 @@ def test_a_wrong_number_reply_flags_the_profile_and_ends_the_verification(owner:
     assert owner.put("/profile", {"nama_ktp": "Siti A."}).json["phone_problem"] == "wrong_number"
 
 
-def test_the_account_is_notified_once_by_push(wrong: Client) -> None:
+def test_the_account_is_notified_once_by_push(wrong):
     refuse(OWN)
     assert pushes() == [(wrong.id, "number_wrong")]
     (told,) = messages("security_notice")
     assert_readable(str(words_of(told)["body"]))
 
 
-def test_an_invalid_number_is_shown_as_unreachable(owner: Client) -> None:
+def test_an_invalid_number_is_shown_as_unreachable(owner):
     owner.user.phone_invalid_at = owner.user.created_at
     assert problem(owner) == "unreachable"
 
 
-def test_the_flag_stays_on_the_wrong_number_after_a_change_of_number(wrong: Client) -> None:
+def test_the_flag_stays_on_the_wrong_number_after_a_change_of_number(wrong):
     wrong.put("/profile", {"nomor_hp": NEW})
     assert problem(wrong) is None
     wrong.put("/profile", {"nomor_hp": OWN})
     assert problem(wrong) == "wrong_number"
 
 
-def test_an_account_that_takes_the_number_later_sees_the_flag(client: Client, wrong: Client) -> None:
+def test_an_account_that_takes_the_number_later_sees_the_flag(client, wrong):
     wrong.put("/profile", {"nomor_hp": NEW})
     assert problem(client.as_(make_user(nomor_hp=OWN))) == "wrong_number"
 
 
-def test_an_account_without_a_number_has_no_phone_problem(client: Client) -> None:
+def test_an_account_without_a_number_has_no_phone_problem(client):
     assert problem(client.as_(make_user(nomor_hp=None))) is None
 
 
-def test_a_verification_removes_the_flag(wrong: Client) -> None:
+def test_a_verification_removes_the_flag(wrong):
     assert write(ask(wrong)["code"]) is Proof.PROVEN
     assert (problem(wrong), number_of(wrong)) == (None, (OWN, True))
     refuse(OWN)
     assert [event for _, event in pushes()] == ["number_wrong", "number_wrong"]
 
 
-def test_a_wrong_number_reply_does_not_end_an_open_verification_by_message(owner: Client) -> None:
+def test_a_wrong_number_reply_does_not_end_an_open_verification_by_message(owner):
     code = ask(owner)["code"]
     refuse(OWN)
     assert write(code) is Proof.PROVEN
@@ -98,13 +94,13 @@ def test_a_wrong_number_reply_does_not_end_an_open_verification_by_message(owner
 # --- reset links ----------------------------------------------------------------------------------------------------
 
 
-def ask_for_a_link(client: Client) -> dict[str, object]:
+def ask_for_a_link(client):
     """Request a link. Return what the latest message would contain now."""
     assert client.get("/send-verification-code", query_string={"phone": OWN}).status_code == 200
     return words_of(messages("password_reset")[-1])
 
 
-def test_a_wrong_number_gets_no_reset_link_and_an_earlier_link_ends(client: Client, owner: Client) -> None:
+def test_a_wrong_number_gets_no_reset_link_and_an_earlier_link_ends(client, owner):
     code = str(ask_for_a_link(client)["text"]).split("code=")[1].split()[0]
     refuse(OWN)
     assert words_of(messages("password_reset")[0]) == {}
@@ -116,9 +112,7 @@ def test_a_wrong_number_gets_no_reset_link_and_an_earlier_link_ends(client: Clie
     ("held", "used", "is_proven", "links"),
     [(89, None, False, 1), (91, None, False, 0), (400, 89, False, 1), (400, 91, False, 0), (400, 91, True, 1)],
 )
-def test_a_number_unused_for_90_days_gets_a_reset_link_only_if_verified(
-    client: Client, owner: Client, *, held: int, used: int | None, is_proven: bool, links: int
-) -> None:
+def test_a_number_unused_for_90_days_gets_a_reset_link_only_if_verified(client, owner, *, held, used, is_proven, links):
     take_long_ago(owner.id, days=held)
     if is_proven:
         write(ask(owner)["code"])
@@ -130,7 +124,7 @@ def test_a_number_unused_for_90_days_gets_a_reset_link_only_if_verified(
 # --- use of a number ------------------------------------------------------------------------------------------------
 
 
-def test_a_use_before_the_account_was_created_does_not_count(app: Flask, owner: Client) -> None:
+def test_a_use_before_the_account_was_created_does_not_count(app, owner):
     numbers.record_use(E164[OWN])
     assert numbers.is_in_use(owner.id)
     db.session.execute(sa.update(User).values(created_at=sa.func.now() + timedelta(days=1)))

@@ -1,9 +1,6 @@
 """Calls of the example client: retries create no duplicates, and errors are reported."""
 
-from __future__ import annotations
-
 import pytest
-from playwright.sync_api import BrowserContext, Page, Route
 
 from dev.stack.waiting import wait_until
 from tests.browser.client.app import READABLE, log_in, own, reminder
@@ -11,11 +8,11 @@ from tests.browser.client.app import READABLE, log_in, own, reminder
 pytestmark = pytest.mark.browser
 
 
-def test_a_create_whose_response_was_lost_is_retried_without_a_duplicate(page: Page) -> None:
+def test_a_create_whose_response_was_lost_is_retried_without_a_duplicate(page):
     log_in(page)
-    keys: list[str] = []
+    keys = []
 
-    def lose_the_first(route: Route) -> None:
+    def lose_the_first(route):
         if route.request.method != "POST":
             route.continue_()
             return
@@ -33,10 +30,10 @@ def test_a_create_whose_response_was_lost_is_retried_without_a_duplicate(page: P
     assert [row["id"] for row in own(page, "Jawaban yang hilang")] == [made["id"]]
 
 
-def test_a_form_sent_again_with_its_idempotency_key_creates_one_row(page: Page) -> None:
+def test_a_form_sent_again_with_its_idempotency_key_creates_one_row(page):
     log_in(page)
 
-    def lose(route: Route) -> None:
+    def lose(route):
         if route.request.method != "POST":
             route.continue_()
             return
@@ -52,11 +49,11 @@ def test_a_form_sent_again_with_its_idempotency_key_creates_one_row(page: Page) 
     assert [row["id"] for row in own(page, "Disimpan dua kali")] == [made["id"]]
 
 
-def test_a_request_is_retried_after_502_and_503(page: Page) -> None:
+def test_a_request_is_retried_after_502_and_503(page):
     log_in(page)
     statuses = iter([503, 502])
 
-    def fail_twice(route: Route) -> None:
+    def fail_twice(route):
         status = next(statuses, None)
         route.continue_() if status is None else route.fulfill(status=status, headers={"Retry-After": "0"})
 
@@ -64,7 +61,7 @@ def test_a_request_is_retried_after_502_and_503(page: Page) -> None:
     assert page.evaluate("client.get('/profile')")["username"] == "siti"
 
 
-def test_a_page_of_a_list_has_the_total_and_the_number_of_pages(page: Page) -> None:
+def test_a_page_of_a_list_has_the_total_and_the_number_of_pages(page):
     log_in(page)
     first, second, last = (page.evaluate("(n) => client.page('/articles/all?q=a', n, 2)", n) for n in (1, 2, 1000))
     assert first["total"] == second["total"] == last["total"] > 3
@@ -73,7 +70,7 @@ def test_a_page_of_a_list_has_the_total_and_the_number_of_pages(page: Page) -> N
     assert first["rows"][0]["id"] != second["rows"][0]["id"]
 
 
-def test_a_registration_logs_the_person_in(page: Page) -> None:
+def test_a_registration_logs_the_person_in(page):
     person = {"username": "baru.sekali", "password": "rahasia123", "nama_ktp": "Baru Sekali", "nama_samaran": "Baru",
               "nomor_hp": "081234500077", "domicile": "Aceh"}  # fmt: skip
     page.evaluate("(person) => client.register(person)", person)
@@ -84,7 +81,7 @@ def test_a_registration_logs_the_person_in(page: Page) -> None:
     assert "password" in again
 
 
-def test_a_request_without_a_response_times_out_and_is_retried(page: Page) -> None:
+def test_a_request_without_a_response_times_out_and_is_retried(page):
     log_in(page)
     page.evaluate(SWALLOW_THE_NEXT)
     assert page.evaluate("client.get('/profile')")["username"] == "siti"
@@ -105,7 +102,7 @@ SWALLOW_THE_NEXT = """() => {
 }"""
 
 
-def test_a_long_retry_after_is_reported_immediately(page: Page) -> None:
+def test_a_long_retry_after_is_reported_immediately(page):
     log_in(page)
     headers = READABLE | {"Retry-After": "3600"}
     page.route("**/api/profile", lambda route: route.fulfill(status=429, headers=headers, body="{}"))
@@ -113,9 +110,9 @@ def test_a_long_retry_after_is_reported_immediately(page: Page) -> None:
     wait_until(lambda: page.evaluate("window.told") == 3600)
 
 
-def test_a_refused_request_is_reported_and_not_retried(page: Page) -> None:
+def test_a_refused_request_is_reported_and_not_retried(page):
     log_in(page)
-    asked: list[str] = []
+    asked = []
     page.on("request", lambda request: asked.append(request.method) if request.url.endswith("/pengingat") else None)
     refusal = page.evaluate(
         "client.create('/pengingat', {tipe: 'obat'}).catch(({status, code, errors}) => ({status, code, errors}))"
@@ -125,12 +122,12 @@ def test_a_refused_request_is_reported_and_not_retried(page: Page) -> None:
     assert asked.count("POST") == 1
 
 
-def test_concurrent_calls_refresh_an_expired_token_once(page: Page) -> None:
+def test_concurrent_calls_refresh_an_expired_token_once(page):
     log_in(page)
     ended = set()
-    refreshed: list[str] = []
+    refreshed = []
 
-    def end(route: Route) -> None:
+    def end(route):
         token = route.request.headers.get("authorization", "")
         if not ended:
             ended.add(token)
@@ -149,7 +146,7 @@ def test_concurrent_calls_refresh_an_expired_token_once(page: Page) -> None:
     assert refreshed.count("POST") == 1
 
 
-def test_a_logout_without_a_network_takes_effect_immediately(page: Page, context: BrowserContext) -> None:
+def test_a_logout_without_a_network_takes_effect_immediately(page, context):
     log_in(page)
     context.set_offline(True)
     page.evaluate("() => { window.told = client.logout().then(() => 'told', ({status}) => status); }")
@@ -158,7 +155,7 @@ def test_a_logout_without_a_network_takes_effect_immediately(page: Page, context
     assert page.evaluate("window.ended") == 1
 
 
-def test_a_logout_without_an_access_token_ends_the_session(page: Page) -> None:
+def test_a_logout_without_an_access_token_ends_the_session(page):
     log_in(page)
     refresh = page.evaluate("localStorage.getItem('refresh_token')")
     page.evaluate("start(client.api)")  # removes the access token, like a reload of the page
@@ -167,7 +164,7 @@ def test_a_logout_without_an_access_token_ends_the_session(page: Page) -> None:
     assert page.evaluate("client.get('/profile').catch(({status}) => status)") == 401
 
 
-def test_a_session_that_has_ended_logs_the_page_out_once(page: Page) -> None:
+def test_a_session_that_has_ended_logs_the_page_out_once(page):
     log_in(page)
     page.evaluate("localStorage.setItem('refresh_token', 'x.y.z')")
     page.evaluate("start(client.api)")  # removes the access token, like a reload of the page

@@ -1,22 +1,18 @@
 """The example service worker of `docs/client.md` in a browser, with pushes and their answer buttons."""
 
-from __future__ import annotations
-
 import json
-from typing import Any
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import expect
 
 from dev.stack.waiting import wait_until
 from tests.browser.client.app import log_in, reminder
-from tests.e2e.launcher import Launcher
 
 pytestmark = pytest.mark.browser
 
 
-def test_a_logout_removes_the_push_subscription(page: Page) -> None:
+def test_a_logout_removes_the_push_subscription(page):
     log_in(page)
     page.evaluate(SUBSCRIBED, SUBSCRIPTION)
     page.evaluate("(subscription) => client.post('/push/subscribe', subscription)", SUBSCRIPTION)
@@ -28,7 +24,7 @@ def test_a_logout_removes_the_push_subscription(page: Page) -> None:
     assert page.evaluate("[window.unsubscribed, client.isLoggedIn]") == [True, False]
 
 
-def test_a_login_of_another_person_removes_the_push_subscription(page: Page) -> None:
+def test_a_login_of_another_person_removes_the_push_subscription(page):
     log_in(page)
     page.evaluate(SUBSCRIBED, SUBSCRIPTION)
     page.evaluate("localStorage.setItem('pushes_of', client.user)")
@@ -50,9 +46,7 @@ SUBSCRIPTION = {"endpoint": "https://fcm.googleapis.com/fcm/send/contoh-keluar",
 
 
 @pytest.mark.parametrize(("action", "state"), [("done", "done"), ("snooze", "pending")])
-def test_a_push_is_answered_by_its_button_without_a_login(
-    page: Page, context: BrowserContext, service: Launcher, action: str, state: str
-) -> None:
+def test_a_push_is_answered_by_its_button_without_a_login(page, context, service, action, state):
     log_in(page)
     title = f"Tombol {action}"
     made = page.evaluate("(body) => client.create('/pengingat', body)", reminder(title, 3))
@@ -76,7 +70,7 @@ DOSE = {"title": "Pengingat", "body": "Waktunya.", "actions": [{"action": "done"
 COME_BACK = [["Waktunya.", 1], ["Belum terkirim. Waktunya.", 1]]
 
 
-def test_a_push_answered_offline_is_shown_again(page: Page, context: BrowserContext, service: Launcher) -> None:
+def test_a_push_answered_offline_is_shown_again(page, context, service):
     worker = _worker(page, service)
     _deliver(page, DOSE)
     context.set_offline(True)
@@ -92,7 +86,7 @@ def test_a_push_answered_offline_is_shown_again(page: Page, context: BrowserCont
     ],
     ids=["the network swallows it", "the service is in trouble"],
 )
-def test_a_push_whose_answer_cannot_be_sent_is_shown_again(page: Page, service: Launcher, trouble: str) -> None:
+def test_a_push_whose_answer_cannot_be_sent_is_shown_again(page, service, trouble):
     worker = _worker(page, service)
     _deliver(page, DOSE)
     worker.evaluate(trouble)
@@ -100,7 +94,7 @@ def test_a_push_whose_answer_cannot_be_sent_is_shown_again(page: Page, service: 
     assert worker.evaluate("shown") == COME_BACK
 
 
-def test_pushes_of_doses_at_the_same_time_are_one_notification(page: Page, service: Launcher) -> None:
+def test_pushes_of_doses_at_the_same_time_are_one_notification(page, service):
     worker = _worker(page, service)
     _deliver(page, DOSE)
     _deliver(page, {**DOSE, "title": "Pengingat: Amlodipin", "body": "Waktunya minum Amlodipin."})
@@ -110,7 +104,7 @@ def test_pushes_of_doses_at_the_same_time_are_one_notification(page: Page, servi
     assert worker.evaluate("[last.title, last.tag, last.renotify]") == ["2 pengingat", DOSE["token"], True]
 
 
-def test_concurrent_pushes_are_both_shown_and_a_repeat_replaces_its_line(page: Page, service: Launcher) -> None:
+def test_concurrent_pushes_are_both_shown_and_a_repeat_replaces_its_line(page, service):
     worker = _worker(page, service)
     bodies = ["Waktunya minum Metformin.", "Waktunya minum Amlodipin."]
     pushed = [{**DOSE, "body": body} for body in (*bodies, f"{bodies[0]} Pesan tidak sampai.")]
@@ -124,7 +118,7 @@ PUSH_AT_ONCE = """(pushed) => {
 }"""
 
 
-def test_a_push_with_invalid_json_shows_a_default_text(page: Page, service: Launcher) -> None:
+def test_a_push_with_invalid_json_shows_a_default_text(page, service):
     worker = _worker(page, service)
     _deliver(page, "{")
     assert worker.evaluate("shown") == [["Buka aplikasi untuk melihatnya.", 0]]
@@ -138,7 +132,7 @@ def test_a_push_with_invalid_json_shows_a_default_text(page: Page, service: Laun
         ("javascript:document.title='x'", "**/"),
     ],
 )
-def test_a_clicked_push_opens_its_url_in_the_open_page(page: Page, service: Launcher, url: str, opened: str) -> None:
+def test_a_clicked_push_opens_its_url_in_the_open_page(page, service, url, opened):
     worker = _worker(page, service)
     _deliver(page, {"title": "Balasan", "body": "Ada balasan.", "url": url})
     # A browser allows `focus` only after a real click, so the test replaces `focus`.
@@ -148,7 +142,7 @@ def test_a_clicked_push_opens_its_url_in_the_open_page(page: Page, service: Laun
     assert page.title() != "x"
 
 
-def test_a_browser_subscribes_when_its_service_worker_is_ready(page: Page) -> None:
+def test_a_browser_subscribes_when_its_service_worker_is_ready(page):
     page.evaluate(SUBSCRIBING)
     subscribing = (
         "(user) => subscribe({ api: client.api, user, get: async () => ({ vapid_public_key: 'x' }), post() {} })"
@@ -191,7 +185,7 @@ CLICK = """async (action) => {
 }"""
 
 
-def _worker(page: Page, service: Launcher) -> Any:
+def _worker(page, service):
     api = quote(f"{service.url}/api", safe="")
     page.evaluate(
         "async (url) => { await navigator.serviceWorker.register(url); await navigator.serviceWorker.ready; }",
@@ -203,12 +197,12 @@ def _worker(page: Page, service: Launcher) -> Any:
     return worker
 
 
-def _deliver(page: Page, payload: dict[str, Any] | str) -> None:
+def _deliver(page, payload):
     """Send a push payload to the page's service worker, and wait for its notification."""
     (worker,) = page.context.service_workers
     before = len(worker.evaluate("shown"))
     devtools = page.context.new_cdp_session(page)
-    registrations: list[dict[str, Any]] = []
+    registrations = []
     devtools.on("ServiceWorker.workerRegistrationUpdated", lambda event: registrations.extend(event["registrations"]))
     devtools.send("ServiceWorker.enable")
     wait_until(lambda: page.evaluate("1") == 1 and registrations != [])
@@ -224,7 +218,7 @@ def _deliver(page: Page, payload: dict[str, Any] | str) -> None:
     wait_until(lambda: len(worker.evaluate("shown")) == before + 1)
 
 
-def _token(context: BrowserContext, service: Launcher, title: str) -> str:
+def _token(context, service, title):
     tab = context.new_page()
     tab.goto(f"{service.url}/dev/outbox")
     message = tab.locator(".entry", has_text=title).filter(has=tab.locator(".state.sent", has_text="sent")).first

@@ -1,9 +1,6 @@
 """The example client in several tabs of one browser, with a different person in each."""
 
-from __future__ import annotations
-
 import pytest
-from playwright.sync_api import Page, Route
 
 from dev.stack.waiting import wait_until
 from tests.browser.client.app import READABLE, another_tab, log_in, open_again
@@ -11,7 +8,7 @@ from tests.browser.client.app import READABLE, another_tab, log_in, open_again
 pytestmark = pytest.mark.browser
 
 
-def test_a_logout_in_another_tab_logs_this_tab_out(page: Page) -> None:
+def test_a_logout_in_another_tab_logs_this_tab_out(page):
     log_in(page)
     page.evaluate("client.get('/profile')")
     other = another_tab(page)
@@ -21,7 +18,7 @@ def test_a_logout_in_another_tab_logs_this_tab_out(page: Page) -> None:
     assert page.evaluate("client.get('/forum/categories')") != []
 
 
-def test_a_login_in_another_tab_changes_the_person_in_this_tab(page: Page) -> None:
+def test_a_login_in_another_tab_changes_the_person_in_this_tab(page):
     log_in(page)
     page.evaluate("client.get('/profile')")
     log_in(another_tab(page), "budi")
@@ -30,9 +27,9 @@ def test_a_login_in_another_tab_changes_the_person_in_this_tab(page: Page) -> No
 
 
 @pytest.mark.parametrize("status", [200, 401])
-def test_a_late_refresh_of_the_previous_person_is_ignored(page: Page, status: int) -> None:
+def test_a_late_refresh_of_the_previous_person_is_ignored(page, status):
     log_in(page)
-    held: list[Route] = []
+    held = []
     page.route("**/api/refresh", lambda route: held.append(route))
     open_again(page)
     page.evaluate("() => { window.asked = client.get('/profile').then(() => 'sent', ({status}) => status); }")

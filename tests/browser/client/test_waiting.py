@@ -1,9 +1,6 @@
 """Requests that the example client stores while it is offline, and sends later for the same person."""
 
-from __future__ import annotations
-
 import pytest
-from playwright.sync_api import BrowserContext, Page
 
 from dev.stack.waiting import wait_until
 from tests.browser.client.app import READABLE, log_in, open_again, own, reminder
@@ -11,7 +8,7 @@ from tests.browser.client.app import READABLE, log_in, open_again, own, reminder
 pytestmark = pytest.mark.browser
 
 
-def test_an_offline_answer_is_sent_when_the_network_returns(page: Page, context: BrowserContext) -> None:
+def test_an_offline_answer_is_sent_when_the_network_returns(page, context):
     log_in(page)
     made = page.evaluate("(body) => client.create('/pengingat', body)", reminder("Tanpa jaringan", 2))
     wait_until(lambda: page.evaluate("(id) => client.get(`/pengingat/${id}/riwayat`)", made["id"]) != [])
@@ -28,7 +25,7 @@ def test_an_offline_answer_is_sent_when_the_network_returns(page: Page, context:
     assert (row["state"], row["answered_via"]) == ("done", "app")
 
 
-def test_stored_requests_are_sent_when_the_application_opens_again(page: Page) -> None:
+def test_stored_requests_are_sent_when_the_application_opens_again(page):
     log_in(page)
     page.route("**/api/log/user-log", lambda route: route.abort())
     page.evaluate("client.log({event_type: 'view', event_name: 'sebelum ditutup'})")
@@ -38,14 +35,14 @@ def test_stored_requests_are_sent_when_the_application_opens_again(page: Page) -
     wait_until(lambda: page.evaluate("client.waiting") == [])
 
 
-def test_a_request_with_an_incomplete_error_response_stays_stored(page: Page) -> None:
+def test_a_request_with_an_incomplete_error_response_stays_stored(page):
     log_in(page)
     page.route("**/api/log/user-log", lambda route: route.fulfill(status=503, headers=READABLE, body='{"error": "serv'))
     page.evaluate("client.log({event_type: 'view', event_name: 'beranda'})")
     assert len(page.evaluate("client.waiting")) == 1
 
 
-def test_a_refused_stored_request_does_not_block_later_ones(page: Page, context: BrowserContext) -> None:
+def test_a_refused_stored_request_does_not_block_later_ones(page, context):
     log_in(page)
     context.set_offline(True)
     page.evaluate("client.answer(999999999, '2026-03-02T00:00:00Z', 'done')")
@@ -55,7 +52,7 @@ def test_a_refused_stored_request_does_not_block_later_ones(page: Page, context:
     assert page.evaluate("refused") == [["/pengingat/999999999/konfirmasi", "not_found"]]
 
 
-def test_a_stored_request_after_a_server_error_is_retried_without_blocking(page: Page) -> None:
+def test_a_stored_request_after_a_server_error_is_retried_without_blocking(page):
     log_in(page)
     page.route("**/konfirmasi", lambda route: route.fulfill(status=500, headers=READABLE, body="{}"))
     assert page.evaluate("client.answer(999999999, '2026-03-02T00:00:00Z', 'done')") is False
@@ -65,7 +62,7 @@ def test_a_stored_request_after_a_server_error_is_retried_without_blocking(page:
     assert page.evaluate("refused") == [["/pengingat/999999999/konfirmasi", "not_found"]]
 
 
-def test_log_records_above_the_limit_do_not_remove_a_stored_answer(page: Page, context: BrowserContext) -> None:
+def test_log_records_above_the_limit_do_not_remove_a_stored_answer(page, context):
     log_in(page)
     context.set_offline(True)
     page.evaluate("client.answer(1, '2026-03-02T00:00:00Z', 'done')")
@@ -87,13 +84,13 @@ MANY_LOGS = """() => {
 }"""
 
 
-def test_a_stored_request_is_sent_only_by_the_person_who_made_it(page: Page, context: BrowserContext) -> None:
+def test_a_stored_request_is_sent_only_by_the_person_who_made_it(page, context):
     log_in(page)
     context.set_offline(True)
     page.evaluate("client.log({event_type: 'view', event_name: 'milik siti'})")
     page.evaluate("client.logout().catch(() => {})")
     context.set_offline(False)
-    sent: list[str] = []
+    sent = []
     page.on("request", lambda request: sent.append(request.method) if request.url.endswith("/user-log") else None)
     log_in(page, "budi")
     page.evaluate("client.log({event_type: 'view', event_name: 'milik budi'})")
@@ -104,7 +101,7 @@ def test_a_stored_request_is_sent_only_by_the_person_who_made_it(page: Page, con
     assert sent.count("POST") == 2
 
 
-def test_a_pending_create_is_not_sent_after_another_person_logs_in(page: Page, context: BrowserContext) -> None:
+def test_a_pending_create_is_not_sent_after_another_person_logs_in(page, context):
     log_in(page)
     page.evaluate("client.get('/profile')")
     context.set_offline(True)

@@ -1,13 +1,9 @@
 """One connection a session: in autocommit mode outside a unit of work, and in one transaction inside."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 from psycopg2.extensions import TRANSACTION_STATUS_IDLE, TRANSACTION_STATUS_INTRANS
 
 from app.core.database import db_time
@@ -21,7 +17,7 @@ BACKEND = sa.select(sa.func.pg_backend_pid())
 
 
 @pytest.fixture
-def fresh(committed: Flask) -> Iterator[Flask]:
+def fresh(committed):
     """Yield the application with an empty pool."""
     db.session.remove()
     db.engine.dispose()
@@ -30,29 +26,28 @@ def fresh(committed: Flask) -> Iterator[Flask]:
     db.engine.dispose()
 
 
-def in_use() -> int:
+def in_use():
     pool = db.engine.pool
     assert isinstance(pool, sa.QueuePool)
     return pool.checkedout()
 
 
-def opened() -> int:
+def opened():
     pool = db.engine.pool
     assert isinstance(pool, sa.QueuePool)
     return pool.checkedin() + pool.checkedout()
 
 
-def transaction_status() -> int:
-    status: int = db.session.connection().connection.driver_connection.info.transaction_status  # type: ignore[union-attr]
-    return status
+def transaction_status():
+    return db.session.connection().connection.driver_connection.info.transaction_status
 
 
-def test_a_read_outside_a_unit_opens_no_transaction(fresh: Flask) -> None:
+def test_a_read_outside_a_unit_opens_no_transaction(fresh):
     assert db.session.scalar(sa.select(1)) == 1
     assert transaction_status() == TRANSACTION_STATUS_IDLE
 
 
-def test_a_unit_is_one_transaction_on_one_connection(fresh: Flask) -> None:
+def test_a_unit_is_one_transaction_on_one_connection(fresh):
     db.session.scalar(BACKEND)
     with unit_of_work():
         assert db.session.scalar(BACKEND) == db.session.scalar(BACKEND)
@@ -63,14 +58,14 @@ def test_a_unit_is_one_transaction_on_one_connection(fresh: Flask) -> None:
     assert opened() == 1
 
 
-def test_a_statement_outside_a_unit_commits_itself(fresh: Flask) -> None:
+def test_a_statement_outside_a_unit_commits_itself(fresh):
     db.session.execute(sa.insert(Role).values(name="coba"))
     db.session.rollback()
     assert db.session.scalar(sa.select(Role.id).filter_by(name="coba"))
 
 
-def test_a_failed_unit_changes_nothing(fresh: Flask) -> None:
-    def fail() -> None:
+def test_a_failed_unit_changes_nothing(fresh):
+    def fail():
         with unit_of_work():
             db.session.execute(sa.insert(Role).values(name="coba"))
             raise ZeroDivisionError
@@ -80,7 +75,7 @@ def test_a_failed_unit_changes_nothing(fresh: Flask) -> None:
     assert db.session.scalar(sa.select(Role.id).filter_by(name="coba")) is None
 
 
-def test_a_unit_reads_rows_of_an_earlier_read_again(fresh: Flask) -> None:
+def test_a_unit_reads_rows_of_an_earlier_read_again(fresh):
     user = make_user()
     before = db.session.get_one(User, user.id)
     with fresh.app_context(), unit_of_work():
@@ -90,7 +85,7 @@ def test_a_unit_reads_rows_of_an_earlier_read_again(fresh: Flask) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT"])
-def test_a_request_uses_one_connection_and_gives_it_back(fresh: Flask, method: str) -> None:
+def test_a_request_uses_one_connection_and_gives_it_back(fresh, method):
     client = Client(fresh).as_(make_user())
     db.session.remove()
     db.engine.dispose()
@@ -99,7 +94,7 @@ def test_a_request_uses_one_connection_and_gives_it_back(fresh: Flask, method: s
     assert (in_use(), opened()) == (0, 1)
 
 
-def test_after_a_break_the_whole_pool_is_opened_anew(fresh: Flask) -> None:
+def test_after_a_break_the_whole_pool_is_opened_anew(fresh):
     """Otherwise each broken connection would cause one 503."""
     with ExitStack() as stack:
         connections = [stack.enter_context(db.engine.connect()) for _ in range(3)]

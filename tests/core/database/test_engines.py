@@ -1,12 +1,7 @@
 """Timeouts that `flask pooler` stores in the database role, and connections that bypass the pooler."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database import engines
 from app.core.database.session import db, own_connection
@@ -16,7 +11,7 @@ from tests.helpers.factories import make_user
 
 
 @pytest.fixture
-def hurried(committed: Flask) -> Iterator[None]:
+def hurried(committed):
     """Store the timeouts of requests in the database role, only for the database of this test process."""
     name = committed.config["SQLALCHEMY_DATABASE_URI"].partition("?")[0].rpartition("/")[2]
     role = f'ALTER ROLE CURRENT_USER IN DATABASE "{name}"'
@@ -29,13 +24,13 @@ def hurried(committed: Flask) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("hurried")
-def test_own_connection_has_no_statement_timeout() -> None:
+def test_own_connection_has_no_statement_timeout():
     with own_connection() as connection:
         assert connection.scalar(sa.text("SHOW statement_timeout")) == "0"
 
 
 @pytest.mark.usefixtures("hurried")
-def test_a_query_of_the_sql_console_ignores_the_timeout_of_its_role(committed: Flask) -> None:
+def test_a_query_of_the_sql_console_ignores_the_timeout_of_its_role(committed):
     boss = Client(committed).as_superadmin(make_user(RoleName.SUPERADMIN, username="bos"))
     db.session.commit()
     response = boss.post("/superadmin/query", {"query": "SELECT current_setting('statement_timeout') AS limit"})

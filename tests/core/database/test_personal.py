@@ -1,11 +1,8 @@
 """Every table declares its personal data, so that the export and the erasure of a person are complete."""
 
-from __future__ import annotations
-
 import re
 
 import sqlalchemy as sa
-from flask import Flask
 from sqlalchemy.dialects.postgresql import JSONB
 
 from app.core.database.personal import Custom, Detach, Impersonal, Personal, Rows, declaration_of, personal_tables
@@ -24,22 +21,22 @@ SECRET = re.compile(r"(^|_)(hash|secret|token|key|code|auth|p256dh)(_|$)")
 NOT_SECRET = {"deliveries.dedupe_key", "saved.key"}
 
 
-def names_somebody(column: sa.Column[object]) -> bool:
+def names_somebody(column):
     """Return whether a column can contain personal data: by its reference to a user, its type or its name."""
     is_reference = any(key.target_fullname == "users.id" for key in column.foreign_keys)
     return is_reference or isinstance(column.type, sa.JSON) or PERSON.search(column.name) is not None
 
 
-def tables() -> list[sa.Table]:
+def tables():
     return db.metadata.sorted_tables
 
 
-def personal() -> list[tuple[sa.Table, Personal]]:
+def personal():
     declared = [(table, declaration_of(table)) for table in tables()]
     return [(table, declaration) for table, declaration in declared if isinstance(declaration, Personal)]
 
 
-def test_each_table_that_can_contain_personal_data_has_a_declaration(app: Flask) -> None:
+def test_each_table_that_can_contain_personal_data_has_a_declaration(app):
     silent = {
         table.name: [column.name for column in table.columns if names_somebody(column)]
         for table in tables()
@@ -49,7 +46,7 @@ def test_each_table_that_can_contain_personal_data_has_a_declaration(app: Flask)
     assert forgotten == {}, f"declare `__personal__ = Personal(...)` (or `Impersonal`) in the models of {forgotten}"
 
 
-def test_a_table_with_personal_columns_and_no_declaration_is_detected() -> None:
+def test_a_table_with_personal_columns_and_no_declaration_is_detected():
     made_up = sa.Table(
         "made_up",
         sa.MetaData(),
@@ -66,7 +63,7 @@ def test_a_table_with_personal_columns_and_no_declaration_is_detected() -> None:
     assert declaration_of(made_up) is None
 
 
-def test_each_foreign_key_to_users_is_in_the_declaration_of_its_table(app: Flask) -> None:
+def test_each_foreign_key_to_users_is_in_the_declaration_of_its_table(app):
     for table in tables():
         referring = {
             column.name
@@ -79,7 +76,7 @@ def test_each_foreign_key_to_users_is_in_the_declaration_of_its_table(app: Flask
             assert referring <= {*declaration.of, *declaration.mentions}, table.name
 
 
-def test_declarations_name_only_existing_columns(app: Flask) -> None:
+def test_declarations_name_only_existing_columns(app):
     for table, declaration in personal():
         named = {*declaration.of, *declaration.phones, *declaration.subjects, *declaration.mentions}
         finds_owners_itself = isinstance(declaration.export, Custom) and isinstance(declaration.erase, Custom)
@@ -91,7 +88,7 @@ def test_declarations_name_only_existing_columns(app: Flask) -> None:
         assert named <= set(table.c.keys()) | {column.name for column in table.columns}, table.name
 
 
-def test_columns_that_erasure_clears_are_nullable(app: Flask) -> None:
+def test_columns_that_erasure_clears_are_nullable(app):
     for table, declaration in personal():
         emptied = declaration.mentions
         if isinstance(declaration.erase, Detach):
@@ -99,7 +96,7 @@ def test_columns_that_erasure_clears_are_nullable(app: Flask) -> None:
         assert all(table.c[name].nullable for name in emptied), table.name
 
 
-def test_no_export_contains_a_secret_column(app: Flask) -> None:
+def test_no_export_contains_a_secret_column(app):
     for table, declaration in personal():
         if isinstance(declaration.export, Rows):
             exported = {column.name for column in table.columns} - set(declaration.export.without)
@@ -107,7 +104,7 @@ def test_no_export_contains_a_secret_column(app: Flask) -> None:
             assert {f"{table.name}.{name}" for name in secrets} <= NOT_SECRET
 
 
-def test_each_reason_in_a_declaration_has_at_least_three_words(app: Flask) -> None:
+def test_each_reason_in_a_declaration_has_at_least_three_words(app):
     for table in tables():
         declaration = declaration_of(table)
         reasons = [declaration] if isinstance(declaration, Impersonal) else []
@@ -116,12 +113,12 @@ def test_each_reason_in_a_declaration_has_at_least_three_words(app: Flask) -> No
         assert all(len(reason.why.split()) >= 3 for reason in reasons), table.name
 
 
-def test_tables_with_and_without_a_model_class_have_a_declaration(app: Flask) -> None:
+def test_tables_with_and_without_a_model_class_have_a_declaration(app):
     assert declaration_of(db.metadata.tables["users"]) is User.__personal__
     assert isinstance(declaration_of(user_roles), Personal)
 
 
-def test_personal_tables_lists_each_table_before_its_parents(app: Flask) -> None:
+def test_personal_tables_lists_each_table_before_its_parents(app):
     order = [table for table, _ in personal_tables(db.metadata)]
     for table in order:
         parents = {key.column.table for key in table.foreign_keys} - {table}

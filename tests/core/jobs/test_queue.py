@@ -1,11 +1,7 @@
 """Jobs that wait in the queue: they carry no time, and they do not run after their time to live."""
 
-from __future__ import annotations
-
 import pytest
-from flask import Flask
 from rq import Queue
-from rq.job import Job
 from rq.serializers import JSONSerializer
 
 from app.core.jobs.queue import BULK, QUEUES, URGENT, connection, enqueue_now
@@ -13,15 +9,14 @@ from app.core.jobs.schedule import Periodic, Scheduler
 from app.identity.jobs import delete_expired_sessions
 from app.notifications import jobs
 from app.notifications.models import DeliveryState
-from dev.simulators import Server
 from tests.notifications.deliveries import add, age, reread
 
 
-def waiting(queue: str) -> list[Job]:
+def waiting(queue):
     return Queue(queue, connection=connection(), serializer=JSONSerializer).jobs
 
 
-def test_a_delivery_that_expired_while_its_drain_waited_is_missed(committed: Flask, gateway: Server) -> None:
+def test_a_delivery_that_expired_while_its_drain_waited_is_missed(committed, gateway):
     row = add()
     jobs.enqueue_due()
     (drain,) = waiting(URGENT)
@@ -31,7 +26,7 @@ def test_a_delivery_that_expired_while_its_drain_waited_is_missed(committed: Fla
     assert reread(row.dedupe_key).state == DeliveryState.MISSED
 
 
-def test_a_drain_carries_no_time_and_waits_for_at_most_a_minute(committed: Flask) -> None:
+def test_a_drain_carries_no_time_and_waits_for_at_most_a_minute(committed):
     age(60, of=add())
     age(60, of=add(queue="bulk"))
     jobs.enqueue_due()
@@ -43,13 +38,13 @@ def test_a_drain_carries_no_time_and_waits_for_at_most_a_minute(committed: Flask
 
 
 @pytest.mark.parametrize("queue", QUEUES)
-def test_each_job_that_is_rung_for_expires_within_a_minute(app: Flask, queue: str) -> None:
+def test_each_job_that_is_rung_for_expires_within_a_minute(app, queue):
     enqueue_now(delete_expired_sessions, queue=queue)
     (job,) = waiting(queue)
     assert 0 < connection().ttl(job.key) <= 60
 
 
-def test_a_periodic_job_waits_until_its_next_turn(app: Flask) -> None:
+def test_a_periodic_job_waits_until_its_next_turn(app):
     Scheduler((), (Periodic(delete_expired_sessions, every_s=3600),)).tick()
     (job,) = waiting(BULK)
     assert 60 < connection().ttl(job.key) <= 3600

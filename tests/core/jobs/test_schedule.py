@@ -1,15 +1,10 @@
 """Scheduler: a failing tick function does not stop the others, and several schedulers enqueue a periodic job once."""
 
-from __future__ import annotations
-
 import logging
 import uuid
-from collections.abc import Callable
 from datetime import timedelta
 
-import pytest
 import sqlalchemy as sa
-from flask import Flask
 from redis.exceptions import ConnectionError as RedisConnectionError
 from rq import Queue
 from rq.serializers import JSONSerializer
@@ -23,16 +18,16 @@ from app.identity.models import LoginSession
 from tests.helpers.factories import make_user
 
 
-def enqueued() -> list[str]:
+def enqueued():
     return [str(job.func_name) for job in Queue(BULK, connection=connection(), serializer=JSONSerializer).jobs]
 
 
-def broken() -> None:
+def broken():
     raise ValueError("broken")
 
 
-def test_other_ticks_and_periodic_jobs_run_after_a_failing_tick(app: Flask) -> None:
-    seen: list[str] = []
+def test_other_ticks_and_periodic_jobs_run_after_a_failing_tick(app):
+    seen = []
     clock = Scheduler((broken, lambda: seen.append("ticked")), (Periodic(jobs.delete_expired_sessions, every_s=60),))
     clock.tick()
     assert seen == ["ticked"]
@@ -40,9 +35,7 @@ def test_other_ticks_and_periodic_jobs_run_after_a_failing_tick(app: Flask) -> N
     assert connection().exists(HEARTBEAT)
 
 
-def test_a_repeated_tick_failure_is_logged_once_per_interval(
-    app: Flask, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_repeated_tick_failure_is_logged_once_per_interval(app, caplog, monkeypatch):
     now = [1000.0]
     monkeypatch.setattr(schedule, "monotonic", lambda: now[0])
     clock = Scheduler((broken,), ())
@@ -54,7 +47,7 @@ def test_a_repeated_tick_failure_is_logged_once_per_interval(
     assert len(caplog.records) == 2
 
 
-def test_two_schedulers_enqueue_a_periodic_job_once_per_period(app: Flask) -> None:
+def test_two_schedulers_enqueue_a_periodic_job_once_per_period(app):
     periodic = (Periodic(jobs.delete_expired_sessions, every_s=60),)
     for clock in (Scheduler((), periodic), Scheduler((), periodic)):
         clock.tick()
@@ -62,8 +55,8 @@ def test_two_schedulers_enqueue_a_periodic_job_once_per_period(app: Flask) -> No
     assert len(enqueued()) == 1
 
 
-def test_a_failed_enqueue_delays_a_daily_job_by_less_than_a_minute(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    def away(*_: object, **__: object) -> None:
+def test_a_failed_enqueue_delays_a_daily_job_by_less_than_a_minute(app, monkeypatch):
+    def away(*_, **__):
         raise RedisConnectionError
 
     now = [1000.0]
@@ -85,11 +78,11 @@ def test_a_failed_enqueue_delays_a_daily_job_by_less_than_a_minute(app: Flask, m
     assert connection().pttl(turn) > 86_000_000
 
 
-def test_ticks_continue_while_redis_is_unavailable(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    def away() -> None:
+def test_ticks_continue_while_redis_is_unavailable(app, monkeypatch):
+    def away():
         raise RedisConnectionError
 
-    seen: list[int] = []
+    seen = []
     monkeypatch.setattr(schedule, "connection", away)
     clock = Scheduler((lambda: seen.append(1),), (Periodic(jobs.delete_expired_sessions, every_s=60),))
     clock.tick()
@@ -97,13 +90,13 @@ def test_ticks_continue_while_redis_is_unavailable(app: Flask, monkeypatch: pyte
     assert seen == [1, 1]
 
 
-def test_expired_sessions_are_deleted(app: Flask) -> None:
+def test_expired_sessions_are_deleted(app):
     with unit_of_work():
         user_id = make_user().id
         for age in ("0 days", "400 days"):
             moment = sa.func.now() - sa.cast(age, sa.Interval)
             session = {"id": uuid.uuid4(), "user_id": user_id, "kind": "user", "last_used_at": moment}
             db.session.execute(sa.insert(LoginSession).values(**session, expires_at=moment + timedelta(days=7)))
-    sweep: Callable[[], None] = jobs.delete_expired_sessions
+    sweep = jobs.delete_expired_sessions
     sweep()
     assert db.session.scalar(sa.select(sa.func.count()).select_from(LoginSession)) == 1

@@ -1,7 +1,5 @@
 """Text that people wrote, as it appears in messages."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -28,23 +26,23 @@ from app.core.lib.break_links import break_links, message_title
         ("@", "@"),
     ],
 )
-def test_a_link_is_broken_by_a_blank(text: str, broken: str) -> None:
+def test_a_link_is_broken_by_a_blank(text, broken):
     assert break_links(text) == broken
 
 
 @pytest.mark.parametrize(
     "text", ["Siti Aminah", "dr. Ani", "2.5mg", "Rp1.500.000", "07.30", "24.11.2026", "1-0-1", "catatan:penting", ""]
 )
-def test_a_text_without_a_link_is_not_changed(text: str) -> None:
+def test_a_text_without_a_link_is_not_changed(text):
     assert break_links(text) == text
 
 
-def test_a_text_becomes_one_line() -> None:
+def test_a_text_becomes_one_line():
     assert break_links(" Metformin\n\n500 mg ") == "Metformin 500 mg"
 
 
 @given(st.text(max_size=40))
-def test_a_text_keeps_all_words_and_is_broken_once(text: str) -> None:
+def test_a_text_keeps_all_words_and_is_broken_once(text):
     broken = break_links(text)
     assert break_links(broken) == broken
     assert re.findall(r"\w", broken) == re.findall(r"\w", text)
@@ -65,5 +63,5 @@ def test_a_text_keeps_all_words_and_is_broken_once(text: str) -> None:
         ("m" * 81, "m" * 79 + "…"),
     ],
 )
-def test_a_title_loses_phone_numbers_alone_and_ends_at_80_characters(title: str, shown: str) -> None:
+def test_a_title_loses_phone_numbers_alone_and_ends_at_80_characters(title, shown):
     assert message_title(title) == shown

@@ -1,14 +1,12 @@
 """Recognition of the 38 provinces of Indonesia in all their spellings."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from app.core.lib.provinces import PROVINCES, canonical, timezone
 
 
-def test_there_are_38_provinces_in_the_order_of_the_contract() -> None:
+def test_there_are_38_provinces_in_the_order_of_the_contract():
     assert len(PROVINCES) == len(set(PROVINCES)) == 38
     assert PROVINCES[0] == "Aceh"
     assert PROVINCES[10:14] == ("DKI Jakarta", "Jawa Barat", "Jawa Tengah", "DI Yogyakarta")
@@ -22,7 +20,7 @@ def test_there_are_38_provinces_in_the_order_of_the_contract() -> None:
     )
 
 
-def test_case_spaces_punctuation_and_the_word_province_are_ignored() -> None:
+def test_case_spaces_punctuation_and_the_word_province_are_ignored():
     spellings = {
         spelling: province
         for province in PROVINCES
@@ -88,11 +86,11 @@ OTHER_NAMES = {
 }
 
 
-def test_other_names_of_provinces_are_recognised() -> None:
+def test_other_names_of_provinces_are_recognised():
     assert {name: canonical(name) for name in OTHER_NAMES} == OTHER_NAMES
 
 
-def test_a_text_that_is_no_province_name_gives_none() -> None:
+def test_a_text_that_is_no_province_name_gives_none():
     texts = (
         "", " ", "Provinsi", "Jawa", "Sumatera", "Kalimantan", "Nusa Tenggara", "Johor", "Bandung", "ID", "ID-JB", "%",
         "x" * 10_000, "default", "Jawa Barat Jawa Tengah", "Bali 東京", "Балі Bali",
@@ -100,7 +98,7 @@ def test_a_text_that_is_no_province_name_gives_none() -> None:
     assert {text: canonical(text) for text in texts} == dict.fromkeys(texts)
 
 
-def test_provinces_of_all_three_time_zones_have_the_correct_offset() -> None:
+def test_provinces_of_all_three_time_zones_have_the_correct_offset():
     zones = {
         7: ("Aceh", "DKI Jakarta", "Jawa Timur", "Kalimantan Barat", "Kalimantan Tengah"),
         8: ("Bali", "Nusa Tenggara Timur", "Kalimantan Selatan", "Kalimantan Utara", "Gorontalo"),

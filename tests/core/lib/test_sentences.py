@@ -1,7 +1,5 @@
 """Error messages for invalid input: Indonesian texts by field, and one sentence for the user."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.core.lib import sentences
@@ -22,11 +20,11 @@ from app.core.lib.labels import label
         ("nik.0.jam", "Jam pada NIK ke-1"),
     ],
 )
-def test_a_field_path_becomes_a_readable_indonesian_label(path: str, name: str) -> None:
+def test_a_field_path_becomes_a_readable_indonesian_label(path, name):
     assert label(path.split(".")) == name
 
 
-def test_nested_errors_become_dotted_paths() -> None:
+def test_nested_errors_become_dotted_paths():
     nested = {
         "details": {"jadwal": {0: {"jam": ["Missing data for required field."]}, "_schema": ["terlalu panjang."]}},
         "_schema": ["Invalid input type."],
@@ -38,25 +36,25 @@ def test_nested_errors_become_dotted_paths() -> None:
     }
 
 
-def test_only_the_first_hundred_errors_are_reported() -> None:
+def test_only_the_first_hundred_errors_are_reported():
     nested = {"role_ids": {number: ["Not a valid integer."] for number in range(100_000)}}
     errors = sentences.flat(nested)
     assert list(errors) == [f"role_ids.{number}" for number in range(100)]
 
 
-def test_flat_errors_are_not_changed() -> None:
+def test_flat_errors_are_not_changed():
     errors = {"details.jadwal.0.jam": ["wajib diisi."]}
     assert sentences.flat(errors) == errors
     assert sentences.as_sentence(errors) == "Jam pada jadwal ke-1 wajib diisi."
 
 
-def test_numbers_and_choices_stay_in_a_translated_sentence() -> None:
+def test_numbers_and_choices_stay_in_a_translated_sentence():
     assert sentences.indonesian("Length must be between 3 and 50.") == "harus 3 sampai 50 karakter."
     assert sentences.indonesian("Must be one of: obat, makan.") == "harus salah satu dari: obat, makan."
     assert sentences.indonesian("harus 16 digit angka.") == "harus 16 digit angka."
 
 
-def test_a_long_list_of_choices_is_not_included_in_the_message() -> None:
+def test_a_long_list_of_choices_is_not_included_in_the_message():
     choices = ", ".join("abcdefghij")
     assert sentences.indonesian(f"Must be one of: {choices}.") == "bukan salah satu dari pilihan."
 
@@ -74,5 +72,5 @@ def test_a_long_list_of_choices_is_not_included_in_the_message() -> None:
         (90_000, "2 hari"),
     ],
 )
-def test_a_waiting_time_is_rounded_up_to_a_readable_unit(seconds: float, text: str) -> None:
+def test_a_waiting_time_is_rounded_up_to_a_readable_unit(seconds, text):
     assert sentences.wait(seconds) == text

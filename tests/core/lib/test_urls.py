@@ -1,7 +1,5 @@
 """Canonical form of web addresses, and rejection of invalid addresses."""
 
-from __future__ import annotations
-
 from urllib.parse import urlsplit
 
 import pytest
@@ -29,7 +27,7 @@ from app.core.lib.urls import MAX_LENGTH, canonical
         ("http://[2001:DB8::1]:8080/", "http://[2001:db8::1]:8080/"),
     ],
 )
-def test_equivalent_addresses_have_one_canonical_form(address: str, expected: str) -> None:
+def test_equivalent_addresses_have_one_canonical_form(address, expected):
     assert canonical(address) == expected
 
 
@@ -45,7 +43,7 @@ def test_equivalent_addresses_have_one_canonical_form(address: str, expected: st
         ("#isi", "https://contoh.id/x/a"),
     ],
 )
-def test_links_are_resolved_against_their_page(address: str, expected: str) -> None:
+def test_links_are_resolved_against_their_page(address, expected):
     assert canonical(address, "https://contoh.id/x/a") == expected
 
 
@@ -61,11 +59,11 @@ NO_ADDRESSES = (
 )  # fmt: skip
 
 
-def test_surrounding_whitespace_is_removed_from_an_address() -> None:
+def test_surrounding_whitespace_is_removed_from_an_address():
     assert canonical("https://contoh.id/\n") == canonical("https://contoh.id/\u2028") == "https://contoh.id/"
 
 
-def test_an_invalid_web_address_is_refused(subtests: pytest.Subtests) -> None:
+def test_an_invalid_web_address_is_refused(subtests):
     for text in NO_ADDRESSES:
         with subtests.test(text), pytest.raises(ValueError, match=r"."):
             canonical(text)
@@ -79,7 +77,7 @@ pieces = st.sampled_from(
 
 
 @given(st.lists(pieces, max_size=12).map("".join) | st.text(max_size=60).map("https://contoh.id/".__add__))
-def test_canonical_is_idempotent_and_two_parsers_agree_on_the_result(address: str) -> None:
+def test_canonical_is_idempotent_and_two_parsers_agree_on_the_result(address):
     try:
         found = canonical(address)
     except ValueError:

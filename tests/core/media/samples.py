@@ -1,34 +1,31 @@
 """Pictures for tests: valid ones of all kinds, and harmful ones that use much memory or time."""
 
-from __future__ import annotations
-
 import struct
 import zlib
-from collections.abc import Callable
 from io import BytesIO
 
 from PIL import Image, PngImagePlugin
 
 
-def encoded(image: Image.Image, kind: str, **options: object) -> bytes:
+def encoded(image, kind, **options):
     out = BytesIO()
     image.save(out, kind, **options)
     return out.getvalue()
 
 
-def plain(kind: str = "JPEG", size: tuple[int, int] = (64, 48), mode: str = "RGB") -> bytes:
+def plain(kind="JPEG", size=(64, 48), mode="RGB"):
     return encoded(Image.new(mode, size, 128), kind)
 
 
-def chunk(kind: bytes, data: bytes) -> bytes:
+def chunk(kind, data):
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
-def png(header: bytes, *chunks: bytes) -> bytes:
+def png(header, *chunks):
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + b"".join(chunks) + chunk(b"IEND", b"")
 
 
-def _png_bomb() -> bytes:
+def _png_bomb():
     """Return a PNG of 17 KiB that has 13,000 x 13,000 pixels. It takes 700 MiB of memory when decoded."""
     packer = zlib.compressobj(9)
     row = b"\0" * (13_000 * 4 + 1)
@@ -36,25 +33,25 @@ def _png_bomb() -> bytes:
     return png(struct.pack(">IIBBBBB", 13_000, 13_000, 8, 6, 0, 0, 0), chunk(b"IDAT", data))
 
 
-def _webp_bomb() -> bytes:
+def _webp_bomb():
     """Return a WebP in the extended format with a canvas of 16,384 x 16,384 pixels."""
     canvas = b"\0\0\0\0" + struct.pack("<I", 16_383)[:3] * 2
     body = b"WEBP" + b"VP8X" + struct.pack("<I", 10) + canvas + plain("WEBP")[12:]
     return b"RIFF" + struct.pack("<I", len(body)) + body
 
 
-def _jpeg_of_many_scans() -> bytes:
+def _jpeg_of_many_scans():
     whole = encoded(Image.new("RGB", (2000, 2000)), "JPEG", progressive=True)
     start = whole.rindex(b"\xff\xda")
     return whole[:start] + whole[start:-2] * 5000 + whole[-2:]
 
 
-def _animated(kind: str) -> bytes:
+def _animated(kind):
     frames = [Image.new("RGB", (32, 32), colour) for colour in ("red", "blue")]
     return encoded(frames[0], kind, save_all=True, append_images=frames[1:], duration=50)
 
 
-def with_chunk(kind: bytes, start: bytes, *, megabytes: int, packed: bool = True) -> bytes:
+def with_chunk(kind, start, *, megabytes, packed=True):
     """Return a PNG with a large chunk of text or with a large colour profile."""
     packer = zlib.compressobj(9)
     text = b"a" * 1_000_000
@@ -67,7 +64,7 @@ def with_chunk(kind: bytes, start: bytes, *, megabytes: int, packed: bool = True
 
 
 #: PNG pictures with metadata that is larger than Pillow accepts, by description.
-LARGE_CHUNKS: dict[str, Callable[[], bytes]] = {
+LARGE_CHUNKS = {
     "a text of 2 MB": lambda: with_chunk(b"tEXt", b"k\0", megabytes=2, packed=False),
     "a compressed text of 2 MB": lambda: with_chunk(b"zTXt", b"k\0\0", megabytes=2),
     "a compressed text of 200 MB": lambda: with_chunk(b"zTXt", b"k\0\0", megabytes=200),
@@ -81,7 +78,7 @@ SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 CROPPED = plain("JPEG", (600, 600))
 
 #: Functions that make harmful or invalid pictures, by description.
-HOSTILE: dict[str, Callable[[], bytes]] = {
+HOSTILE = {
     "a PNG bomb of 17 KiB": _png_bomb,
     "a WebP bomb": _webp_bomb,
     "a JPEG of thousands of scans": _jpeg_of_many_scans,
@@ -101,7 +98,7 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
 }
 
 
-def with_metadata(kind: str) -> bytes:
+def with_metadata(kind):
     """Return a picture with metadata about its place, owner and software."""
     exif = Image.Exif()
     exif[0x010F] = "MARKER-camera"

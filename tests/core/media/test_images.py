@@ -1,7 +1,5 @@
 """Conversion of uploaded pictures to plain WebP, and rejection of other files."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from io import BytesIO
@@ -15,14 +13,14 @@ from config import ROOT
 from tests.core.media.samples import HOSTILE, LARGE_CHUNKS, encoded, plain, with_metadata
 
 
-def normalised(data: bytes, edge: int = 1600) -> Image.Image:
+def normalised(data, edge=1600):
     image = Image.open(BytesIO(images.normalise(BytesIO(data), longest_edge=edge)))
     image.load()
     return image
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
-def test_picture_becomes_webp(kind: str) -> None:
+def test_picture_becomes_webp(kind):
     image = normalised(plain(kind))
     assert (image.format, image.mode, image.size) == ("WEBP", "RGB", (64, 48))
 
@@ -31,14 +29,12 @@ def test_picture_becomes_webp(kind: str) -> None:
     ("size", "edge", "expected"),
     [((4000, 1000), 1600, (1600, 400)), ((300, 1200), 512, (128, 512)), ((100, 50), 512, (100, 50))],
 )
-def test_longest_edge_is_limited_and_small_pictures_are_not_enlarged(
-    size: tuple[int, int], edge: int, expected: tuple[int, int]
-) -> None:
+def test_longest_edge_is_limited_and_small_pictures_are_not_enlarged(size, edge, expected):
     assert normalised(plain("JPEG", size), edge).size == expected
 
 
 @pytest.mark.parametrize("name", LARGE_CHUNKS)
-def test_large_texts_and_profiles_of_a_png_are_skipped(name: str) -> None:
+def test_large_texts_and_profiles_of_a_png_are_skipped(name):
     image = normalised(LARGE_CHUNKS[name]())
     assert (image.format, image.mode, image.size) == ("WEBP", "RGB", (64, 48))
 
@@ -52,7 +48,7 @@ TURNS = {
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
-def test_photo_is_rotated_by_its_exif_orientation(orientation: int) -> None:
+def test_photo_is_rotated_by_its_exif_orientation(orientation):
     upright = Image.new("RGB", (60, 40), "white")
     upright.paste("red", (0, 0, 30, 20))  # a red area in the top left corner
     exif = Image.Exif()
@@ -66,7 +62,7 @@ def test_photo_is_rotated_by_its_exif_orientation(orientation: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
-def test_all_metadata_is_dropped(kind: str) -> None:
+def test_all_metadata_is_dropped(kind):
     sent = with_metadata(kind)
     assert sent.count(b"MARKER") >= 3
     kept = images.normalise(BytesIO(sent), longest_edge=1600)
@@ -85,14 +81,14 @@ def test_all_metadata_is_dropped(kind: str) -> None:
         ("LA", "PNG", "RGBA"),
     ],
 )
-def test_colour_modes_are_converted_to_rgb_or_rgba(mode: str, kind: str, expected: str) -> None:
+def test_colour_modes_are_converted_to_rgb_or_rgba(mode, kind, expected):
     base = Image.effect_noise((64, 64), 50).convert(expected)
     if expected == "RGBA":
         base.putalpha(Image.linear_gradient("L").resize((64, 64)))
     assert normalised(encoded(base.convert(mode), kind)).mode == expected
 
 
-def test_transparent_palette_stays_transparent() -> None:
+def test_transparent_palette_stays_transparent():
     image = Image.new("P", (20, 20), 0)
     image.putpalette([255, 0, 0, 0, 255, 0])
     image.paste(1, (10, 0, 20, 20))
@@ -101,12 +97,12 @@ def test_transparent_palette_stays_transparent() -> None:
     assert result.getpixel((17, 10))[3] == 255
 
 
-def test_sixteen_bit_grey_keeps_its_brightness() -> None:
+def test_sixteen_bit_grey_keeps_its_brightness():
     image = Image.new("I;16", (20, 20), 32768)
     assert normalised(encoded(image, "PNG")).getpixel((10, 10))[0] in range(120, 136)
 
 
-def test_a_colour_profile_is_skipped() -> None:
+def test_a_colour_profile_is_skipped():
     srgb = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB"))
     image = Image.new("RGB", (20, 20), (200, 30, 30))
     for profile in (srgb.tobytes(), b"nonsense"):
@@ -115,19 +111,19 @@ def test_a_colour_profile_is_skipped() -> None:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_picture_is_refused(name: str) -> None:
+def test_hostile_picture_is_refused(name):
     with pytest.raises((UnsupportedMedia, PayloadTooLarge)):
         images.normalise(BytesIO(HOSTILE[name]()), longest_edge=1600)
 
 
-def test_an_upload_over_the_size_limit_is_refused_and_not_read_to_its_end() -> None:
+def test_an_upload_over_the_size_limit_is_refused_and_not_read_to_its_end():
     stream = BytesIO(plain("JPEG") + b"\0" * (8 * 1024 * 1024))
     with pytest.raises(PayloadTooLarge):
         images.normalise(stream, longest_edge=1600)
     assert stream.tell() <= images.MAX_BYTES + 1
 
 
-def test_a_script_appended_to_a_picture_is_removed() -> None:
+def test_a_script_appended_to_a_picture_is_removed():
     polyglot = plain("JPEG") + b"<script>MARKER</script>PK\x03\x04"
     kept = images.normalise(BytesIO(polyglot), longest_edge=1600)
     assert b"MARKER" not in kept
@@ -136,13 +132,13 @@ def test_a_script_appended_to_a_picture_is_removed() -> None:
 
 # Pillow warns about invalid Exif data. Without this filter, the test suite would turn the warning into an error.
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_invalid_exif_data_does_not_prevent_the_conversion() -> None:
+def test_invalid_exif_data_does_not_prevent_the_conversion():
     huge = b"Exif\0\0MM\0*\0\0\0\x08\xff\xff" + b"\x01\x12\0\x03\xff\xff\xff\xff" * 8000
     assert normalised(encoded(Image.new("RGB", (40, 30)), "JPEG", exif=huge[:65_000])).size == (40, 30)
 
 
 @pytest.mark.slow
-def test_hostile_pictures_need_less_than_64_megabytes_of_extra_memory() -> None:
+def test_hostile_pictures_need_less_than_64_megabytes_of_extra_memory():
     """Decode all hostile pictures in one process and measure the process's peak memory."""
     script = """
 import resource, sys
@@ -174,7 +170,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
         ("JPEG", (8000, 5001), False),
     ],
 )
-def test_a_jpeg_may_have_40_megapixels_and_other_formats_24(kind: str, size: tuple[int, int], is_decoded: bool) -> None:
+def test_a_jpeg_may_have_40_megapixels_and_other_formats_24(kind, size, is_decoded):
     data = plain(kind, size)
     if is_decoded:
         assert max(normalised(data).size) == 1600
@@ -183,7 +179,7 @@ def test_a_jpeg_may_have_40_megapixels_and_other_formats_24(kind: str, size: tup
             images.normalise(BytesIO(data), longest_edge=1600)
 
 
-def test_a_conversion_that_waits_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_conversion_that_waits_too_long_is_refused(monkeypatch):
     monkeypatch.setattr(images.DECODING, "wait_s", 0.01)
     with images.DECODING.slot(), pytest.raises(Unavailable):
         images.normalise(BytesIO(plain()), longest_edge=1600)

@@ -1,20 +1,14 @@
 """Pictures: how they are stored and served, and what a commit or rollback changes."""
 
-from __future__ import annotations
-
 import errno
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
 from io import BytesIO
-from pathlib import Path
 
 import boto3
 import pytest
-from flask import Flask
-from flask.testing import FlaskClient
 from moto.server import ThreadedMotoServer
 from PIL import Image
 
@@ -29,7 +23,7 @@ BUCKET = "pictures"
 
 
 @pytest.fixture(scope="module")
-def object_store() -> Iterator[str]:
+def object_store():
     """Yield the address of a local S3 server."""
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
     server.start()
@@ -39,7 +33,7 @@ def object_store() -> Iterator[str]:
 
 
 @pytest.fixture
-def endpoint(object_store: str, monkeypatch: pytest.MonkeyPatch) -> str:
+def endpoint(object_store, monkeypatch):
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
@@ -51,7 +45,7 @@ def endpoint(object_store: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.fixture(params=["folder", "bucket"])
-def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Flask]:
+def site(request, tmp_path):
     """Yield an application that has pictures, but no database and no queue."""
     env = {"ENVIRONMENT": "testing", "MEDIA_ROOT": str(tmp_path / "media")}
     if request.param == "bucket":
@@ -61,11 +55,11 @@ def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Flask]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Flask]:
+def folder(tmp_path):
     yield from _application({"ENVIRONMENT": "testing", "MEDIA_ROOT": str(tmp_path / "media")})
 
 
-def _application(env: dict[str, str]) -> Iterator[Flask]:
+def _application(env):
     from app import create_app
 
     app = create_app(Config.from_env(env))
@@ -76,21 +70,21 @@ def _application(env: dict[str, str]) -> Iterator[Flask]:
                 store.client.close()
 
 
-def stored(site: Flask) -> set[str]:
+def stored(site):
     return {name for name, _ in site.extensions["media"].names()}
 
 
 @pytest.fixture
-def client(site: Flask) -> FlaskClient:
+def client(site):
     return site.test_client()
 
 
-def saved(data: bytes | None = None) -> str:
+def saved(data=None):
     with unit_of_work():
         return pictures.save(BytesIO(data or plain("JPEG", (2000, 1000))))
 
 
-def test_a_saved_picture_is_served_with_immutable_caching(client: FlaskClient) -> None:
+def test_a_saved_picture_is_served_with_immutable_caching(client):
     answer = client.get(pictures.url(saved()), buffered=True)
     assert answer.status_code == 200
     assert Image.open(BytesIO(answer.data)).size == (1600, 800)
@@ -103,23 +97,23 @@ def test_a_saved_picture_is_served_with_immutable_caching(client: FlaskClient) -
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_a_matching_etag_returns_304_without_a_body(client: FlaskClient) -> None:
+def test_a_matching_etag_returns_304_without_a_body(client):
     address = pictures.url(saved())
     etag = client.get(address, buffered=True).headers["ETag"]
     again = client.get(address, headers={"If-None-Match": etag})
     assert (again.status_code, again.data) == (304, b"")
 
 
-def test_picture_names_are_unique_and_match_the_name_pattern(site: Flask) -> None:
+def test_picture_names_are_unique_and_match_the_name_pattern(site):
     names = {saved(plain()) for _ in range(5)}
     assert len(names) == 5
     assert all(pictures.NAME.fullmatch(name) for name in names)
 
 
-def test_a_rollback_removes_the_saved_picture(site: Flask) -> None:
+def test_a_rollback_removes_the_saved_picture(site):
     before = stored(site)
 
-    def save_and_fail() -> None:
+    def save_and_fail():
         name = pictures.save(BytesIO(plain()))
         assert name in stored(site)
         raise RuntimeError("changed my mind")
@@ -129,7 +123,7 @@ def test_a_rollback_removes_the_saved_picture(site: Flask) -> None:
     assert stored(site) == before
 
 
-def test_a_discarded_picture_is_removed_after_the_commit(site: Flask) -> None:
+def test_a_discarded_picture_is_removed_after_the_commit(site):
     name = saved()
     with unit_of_work():
         pictures.discard(name)
@@ -138,10 +132,10 @@ def test_a_discarded_picture_is_removed_after_the_commit(site: Flask) -> None:
     assert name not in stored(site)
 
 
-def test_a_discarded_picture_is_kept_after_a_rollback(site: Flask) -> None:
+def test_a_discarded_picture_is_kept_after_a_rollback(site):
     name = saved()
 
-    def discard_and_fail() -> None:
+    def discard_and_fail():
         pictures.discard(name)
         raise RuntimeError("changed my mind")
 
@@ -165,21 +159,21 @@ def test_a_discarded_picture_is_kept_after_a_rollback(site: Flask) -> None:
         "/media/",
     ],
 )
-def test_a_path_that_is_no_picture_returns_404(client: FlaskClient, path: str) -> None:
+def test_a_path_that_is_no_picture_returns_404(client, path):
     answer = client.get(path)
     assert answer.status_code == 404
     assert answer.json.keys() == {"error", "message", "request_id"}
 
 
-def test_other_files_in_the_media_folder_are_not_served(folder: Flask) -> None:
-    root: Path = folder.extensions["media"].root
+def test_other_files_in_the_media_folder_are_not_served(folder):
+    root = folder.extensions["media"].root
     (root / "00").mkdir(parents=True)
     (root / "00" / "secret.txt").write_text("secret")
     for path in ("/media/00/secret.txt", "/media/secret.txt", "/media/00%2fsecret.txt"):
         assert folder.test_client().get(path).status_code == 404
 
 
-def test_files_in_the_exports_area_are_not_served_as_pictures(site: Flask, client: FlaskClient) -> None:
+def test_files_in_the_exports_area_are_not_served_as_pictures(site, client):
     room = storage.area(storage.Area.EXPORTS)
     name = "0" * 32 + ".webp"
     # Both files have the same name, so the second one replaces the first.
@@ -201,7 +195,7 @@ def test_files_in_the_exports_area_are_not_served_as_pictures(site: Flask, clien
     assert list(room.names()) == []
 
 
-def test_a_copy_has_a_new_address_and_is_removed_by_a_rollback(site: Flask, client: FlaskClient) -> None:
+def test_a_copy_has_a_new_address_and_is_removed_by_a_rollback(site, client):
     name = saved()
     with unit_of_work():
         copied = pictures.copy(name)
@@ -214,7 +208,7 @@ def test_a_copy_has_a_new_address_and_is_removed_by_a_rollback(site: Flask, clie
     assert stored(site) == before
 
 
-def test_a_deleted_picture_is_404_also_for_a_client_that_has_it(site: Flask, client: FlaskClient) -> None:
+def test_a_deleted_picture_is_404_also_for_a_client_that_has_it(site, client):
     name = saved()
     with unit_of_work():
         pictures.discard(name)
@@ -222,26 +216,26 @@ def test_a_deleted_picture_is_404_also_for_a_client_that_has_it(site: Flask, cli
     assert client.get(pictures.url(name), headers={"If-None-Match": f'"{name}"'}).status_code == 404
 
 
-def test_a_full_disk_raises_unavailable_and_leaves_no_file(folder: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(_: int) -> None:
+def test_a_full_disk_raises_unavailable_and_leaves_no_file(folder, monkeypatch):
+    def full(_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)  # simulates a full disk
     with pytest.raises(Unavailable), unit_of_work():
         pictures.save(BytesIO(plain()))
-    root: Path = folder.extensions["media"].root
+    root = folder.extensions["media"].root
     assert [path for path in root.rglob("*") if path.is_file()] == []
 
 
-def test_a_media_root_that_is_a_file_raises_unavailable(folder: Flask) -> None:
-    root: Path = folder.extensions["media"].root
+def test_a_media_root_that_is_a_file_raises_unavailable(folder):
+    root = folder.extensions["media"].root
     root.write_text("a file where the folder should be")
     with pytest.raises(Unavailable), unit_of_work():
         pictures.save(BytesIO(plain()))
     assert folder.test_client().get("/media/" + "0" * 32 + ".webp").status_code in (404, 503)
 
 
-def test_an_unreachable_object_store_is_reported_as_unavailable(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_object_store_is_reported_as_unavailable(endpoint, monkeypatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     env = {"ENVIRONMENT": "testing", "MEDIA_S3_BUCKET": BUCKET}
     for app in _application(env):
@@ -252,9 +246,7 @@ def test_an_unreachable_object_store_is_reported_as_unavailable(endpoint: str, m
         assert answer.headers["Retry-After"]
 
 
-def test_a_connection_lost_while_reading_a_picture_raises_unavailable(
-    endpoint: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_connection_lost_while_reading_a_picture_raises_unavailable(endpoint, monkeypatch):
     with raw(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nRIFF") as server:
         monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
         env = {"ENVIRONMENT": "testing", "MEDIA_S3_BUCKET": BUCKET}
@@ -263,14 +255,14 @@ def test_a_connection_lost_while_reading_a_picture_raises_unavailable(
                 pictures.get("0" * 32 + ".webp")
 
 
-def test_a_missing_bucket_raises_unavailable(endpoint: str) -> None:
+def test_a_missing_bucket_raises_unavailable(endpoint):
     env = {"ENVIRONMENT": "testing", "MEDIA_S3_BUCKET": "nobody-made-it"}
     for _ in _application(env):
         with pytest.raises(Unavailable), unit_of_work():
             pictures.save(BytesIO(plain()))
 
 
-def test_a_paginated_bucket_list_is_read_completely(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_paginated_bucket_list_is_read_completely(endpoint, monkeypatch):
     monkeypatch.setattr(storage, "NAMES_A_CALL", 2)
     env = {"ENVIRONMENT": "testing", "MEDIA_S3_BUCKET": BUCKET}
     for app in _application(env):
@@ -281,7 +273,7 @@ def test_a_paginated_bucket_list_is_read_completely(endpoint: str, monkeypatch: 
 
 
 @pytest.mark.processes
-def test_the_service_with_a_media_folder_starts_without_boto3() -> None:
+def test_the_service_with_a_media_folder_starts_without_boto3():
     code = (
         "import sys; sys.modules['boto3'] = sys.modules['botocore'] = None\n"
         "from app import create_app; from config import Config\n"
@@ -291,7 +283,7 @@ def test_the_service_with_a_media_folder_starts_without_boto3() -> None:
     assert done.stdout == "FolderStore\n", done.stderr
 
 
-def test_the_picture_field_is_serialized_as_an_address() -> None:
+def test_the_picture_field_is_serialized_as_an_address():
     field = pictures.Picture()
     assert field.serialize("image", {"image": "a.webp"}) == "/media/a.webp"
     assert field.serialize("image", {"image": None}) is None

@@ -1,12 +1,7 @@
 """Periodic removal of pictures that no row refers to."""
 
-from __future__ import annotations
-
 import os
 from io import BytesIO
-from pathlib import Path
-
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib.local_time import now
@@ -15,16 +10,16 @@ from tests.core.media.samples import plain
 from tests.helpers.factories import make_user
 
 
-def save(app: Flask, *, age_hours: float) -> str:
+def save(app, *, age_hours):
     with unit_of_work():
         name = pictures.save(BytesIO(plain()))
     then = now().timestamp() - age_hours * 3600
-    root: Path = app.extensions["media"].root
+    root = app.extensions["media"].root
     os.utime(root / name[:2] / name, (then, then))
     return name
 
 
-def test_sweep_removes_only_old_pictures_without_a_database_reference(app: Flask) -> None:
+def test_sweep_removes_only_old_pictures_without_a_database_reference(app):
     named, young, orphan = (save(app, age_hours=hours) for hours in (48, 1, 48))
     make_user(image=named)
     db.session.flush()

@@ -1,7 +1,5 @@
 """Helpers that run the `flask` command in its own process, like an operator."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -12,7 +10,7 @@ from config import ROOT
 DEAD_DATABASE = "postgresql://health@127.0.0.1:1/health"
 
 
-def flask(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
+def flask(*words, **settings):
     """Run a `flask` command. Its environment contains only these settings."""
     env = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), **settings}
     command = [sys.executable, "-m", "flask", *words]

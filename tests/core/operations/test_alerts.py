@@ -1,12 +1,8 @@
 """Prometheus alerts and the Grafana dashboard. Their metrics exist, and each alert has a test in which it fires."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 import yaml
@@ -14,7 +10,6 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from config import ROOT
 from dev.system_packages import require
-from tests.helpers.client import Client
 
 RULES, TROUBLES = ROOT / "deploy/prometheus/alerts.yml", ROOT / "deploy/prometheus/alerts_test.yml"
 DASHBOARD = ROOT / "deploy/grafana/dashboard.json"
@@ -25,16 +20,16 @@ METRIC = re.compile(r"\b([a-z][a-z0-9_]*)(?=[{\[])")
 OF_PROMETHEUS = {"up"}
 
 
-def rules() -> list[dict[str, Any]]:
+def rules():
     groups = yaml.safe_load(RULES.read_text())["groups"]
     return [rule for group in groups for rule in group["rules"]]
 
 
-def metrics_of(rule: dict[str, Any]) -> set[str]:
+def metrics_of(rule):
     return set(METRIC.findall(rule["expr"]))
 
 
-def expressions() -> Iterator[tuple[str, str]]:
+def expressions():
     for rule in rules():
         yield f"alert {rule['alert']}", rule["expr"]
     for panel in json.loads(DASHBOARD.read_text())["panels"]:
@@ -43,7 +38,7 @@ def expressions() -> Iterator[tuple[str, str]]:
 
 
 @pytest.fixture
-def known(client: Client) -> set[str]:
+def known(client):
     text = client.get("/metrics").text
     families = list(text_string_to_metric_families(text))
     of_type = {family.name: family.type for family in families}
@@ -56,24 +51,24 @@ def known(client: Client) -> set[str]:
     return {sample.name for family in families for sample in family.samples} | gauges | histograms | OF_PROMETHEUS
 
 
-def test_every_metric_in_the_alerts_and_the_dashboard_exists(known: set[str]) -> None:
+def test_every_metric_in_the_alerts_and_the_dashboard_exists(known):
     named = {name: where for where, text in expressions() for name in METRIC.findall(text)}
     assert len(named) > 10
     assert {name: where for name, where in named.items() if name not in known} == {}
 
 
-def test_the_metric_pattern_finds_every_metric_name_in_the_expressions() -> None:
+def test_the_metric_pattern_finds_every_metric_name_in_the_expressions():
     for where, text in expressions():
         words = set(re.findall(r"\b[a-z]+_[a-z0-9_]+\b", re.sub(r"\{[^}]*\}|\([a-z, ]+\)", "", text)))
         assert words <= set(METRIC.findall(text)) | {"histogram_quantile"}, where
 
 
-def test_each_alert_has_a_metric_on_the_dashboard() -> None:
+def test_each_alert_has_a_metric_on_the_dashboard():
     shown = {name for where, text in expressions() if where.startswith("panel") for name in METRIC.findall(text)}
     assert {rule["alert"]: METRIC.findall(rule["expr"]) for rule in rules() if not shown & metrics_of(rule)} == {}
 
 
-def test_each_stat_panel_queries_the_current_value_and_has_a_warning_colour() -> None:
+def test_each_stat_panel_queries_the_current_value_and_has_a_warning_colour():
     stats = [panel for panel in json.loads(DASHBOARD.read_text())["panels"] if panel["type"] == "stat"]
     assert len(stats) > 5
     for panel in stats:
@@ -84,16 +79,16 @@ def test_each_stat_panel_queries_the_current_value_and_has_a_warning_colour() ->
         assert colors & {"red", "orange"}, panel["title"]
 
 
-def test_every_alert_has_a_summary_an_action_a_severity_and_a_duration() -> None:
+def test_every_alert_has_a_summary_an_action_a_severity_and_a_duration():
     for rule in rules():
         assert set(rule["annotations"]) == {"summary", "action"}, rule["alert"]
         assert rule["labels"]["severity"] in ("page", "ticket")
         assert rule["for"]
 
 
-def test_every_alert_has_a_test_case_that_fires_and_one_that_does_not() -> None:
+def test_every_alert_has_a_test_case_that_fires_and_one_that_does_not():
     names = {rule["alert"] for rule in rules()}
-    fired: dict[bool, set[str]] = {True: set(), False: set()}
+    fired = {True: set(), False: set()}
     for test in yaml.safe_load(TROUBLES.read_text())["tests"]:
         for case in test["alert_rule_test"]:
             fired[bool(case["exp_alerts"])].add(case["alertname"])
@@ -101,7 +96,7 @@ def test_every_alert_has_a_test_case_that_fires_and_one_that_does_not() -> None:
 
 
 @pytest.mark.processes
-def test_promtool_accepts_the_alert_rules_and_their_tests() -> None:
+def test_promtool_accepts_the_alert_rules_and_their_tests():
     promtool = str(require("prometheus"))
     for words in (["check", "rules", str(RULES)], ["test", "rules", str(TROUBLES)]):
         done = subprocess.run([promtool, *words], capture_output=True, text=True, check=False)

@@ -1,10 +1,6 @@
 """`flask check` prints one line for each item, even if some checks fail."""
 
-from __future__ import annotations
-
 import json
-import subprocess
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -12,7 +8,6 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 from redis import Redis
 
 from app import check, cli
@@ -24,11 +19,9 @@ from app.notifications.models import Inbound
 from app.notifications.senders import sender_status
 from app.providers import messaging
 from config import Config
-from dev.simulators import Server
 from tests.core.operations.command_line import DEAD_DATABASE, flask
 from tests.core.production import GOOD
 from tests.helpers.factories import make_superadmin
-from tests.helpers.statements import Statements
 
 ITEMS = [
     "settings", "database", "migrations", "redis", "media", "sender", "webhooks", "templates", "push", "public_url",
@@ -48,12 +41,10 @@ Found = dict[str, dict[str, Any]]
 
 
 @pytest.fixture
-def configure(
-    app: Flask, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], tmp_path: Path
-) -> Callable[..., None]:
+def configure(app, monkeypatch, variables, tmp_path):
     """Give the application complete production settings with these changes."""
 
-    def change(**changes: str) -> None:
+    def change(**changes):
         env = {name: value for name, value in {**FINE, **changes}.items() if value}
         config = Config.from_env({**env, **variables, "MEDIA_ROOT": str(tmp_path)})
         monkeypatch.setitem(app.extensions, "config", config)
@@ -65,7 +56,7 @@ def configure(
 
 
 @pytest.fixture
-def production(app: Flask, configure: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+def production(app, configure, monkeypatch):
     """Simulate a complete installation with an administrator, workers and a scheduler."""
     make_superadmin()
     db.session.commit()  # a failed item rolls back what is not committed
@@ -76,7 +67,7 @@ def production(app: Flask, configure: Callable[..., None], monkeypatch: pytest.M
     return configure
 
 
-def run(app: Flask) -> tuple[int, Found]:
+def run(app):
     result = app.test_cli_runner().invoke(args=["check", "--json"])
     found = json.loads(result.stdout)
     assert [sorted(each) for each in found] == [["item", "ready", "todo"]] * len(ITEMS)
@@ -84,7 +75,7 @@ def run(app: Flask) -> tuple[int, Found]:
     return result.exit_code, {each["item"]: each for each in found}
 
 
-def unready(app: Flask) -> dict[str, str]:
+def unready(app):
     exit_code, found = run(app)
     todo = {item: str(each["todo"]) for item, each in found.items() if not each["ready"]}
     assert all(todo.values())
@@ -92,7 +83,7 @@ def unready(app: Flask) -> dict[str, str]:
     return todo
 
 
-def test_all_items_are_ready_and_disabled_features_are_named(app: Flask, production: Callable[..., None]) -> None:
+def test_all_items_are_ready_and_disabled_features_are_named(app, production):
     exit_code, found = run(app)
     assert [item for item, each in found.items() if not each["ready"]] == []
     assert exit_code == 0
@@ -103,7 +94,7 @@ def test_all_items_are_ready_and_disabled_features_are_named(app: Flask, product
     assert found["defaults"]["todo"].startswith("On purpose: ADMIN_OTP=optional")
 
 
-def test_the_output_has_one_line_for_each_item(app: Flask, production: Callable[..., None]) -> None:
+def test_the_output_has_one_line_for_each_item(app, production):
     production(ADMIN_OTP="")
     result = app.test_cli_runner().invoke(args=["check"])
     assert result.exit_code == 1
@@ -112,9 +103,7 @@ def test_the_output_has_one_line_for_each_item(app: Flask, production: Callable[
     assert [line[1] for line in lines if line[0] == "todo"] == ["defaults"]
 
 
-def test_check_writes_nothing_and_sends_no_message(
-    app: Flask, sim: Server, production: Callable[..., None], statements: Statements
-) -> None:
+def test_check_writes_nothing_and_sends_no_message(app, sim, production, statements):
     production(**sim.messaging.env())
     keys = set(app.extensions["redis"].scan_iter())
     with statements.at_most(50):
@@ -125,7 +114,7 @@ def test_check_writes_nothing_and_sends_no_message(
     assert not (app.extensions["config"].media_root / "exports").exists()
 
 
-def test_no_secret_is_printed(app: Flask, production: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_secret_is_printed(app, production, monkeypatch):
     secret = app.extensions["config"].secret_key
     monkeypatch.setattr(check.db_time, "now", lambda: (_ for _ in ()).throw(RuntimeError(f"no {secret}!")))
     output = app.test_cli_runner().invoke(args=["check"]).output
@@ -136,54 +125,42 @@ def test_no_secret_is_printed(app: Flask, production: Callable[..., None], monke
 
 
 class TestBroken:
-    def test_an_unreachable_database_is_not_ready(self, app: Flask, production: Callable[..., None]) -> None:
+    def test_an_unreachable_database_is_not_ready(self, app, production):
         dead = DEAD_DATABASE.replace("postgresql", "postgresql+psycopg2")
         app.extensions["config"] = replace(app.extensions["config"], database_url=dead)
         assert unready(app).keys() == {"database"}
 
-    def test_missing_migrations_are_not_ready(
-        self, app: Flask, production: Callable[..., None], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_missing_migrations_are_not_ready(self, app, production, monkeypatch):
         monkeypatch.setattr(migrations, "too_old", lambda _revision: "Begin with an empty database.")
         assert unready(app) == {"migrations": "Begin with an empty database."}
 
-    def test_an_unreachable_redis_is_not_ready(
-        self, app: Flask, production: Callable[..., None], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_an_unreachable_redis_is_not_ready(self, app, production, monkeypatch):
         monkeypatch.setitem(app.extensions, "redis", Redis(port=1))
         assert "redis" in unready(app)
 
-    def test_a_redis_that_evicts_keys_is_not_ready(self, app: Flask, production: Callable[..., None]) -> None:
+    def test_a_redis_that_evicts_keys_is_not_ready(self, app, production):
         app.extensions["redis"].config_set("maxmemory-policy", "allkeys-lru")
         try:
             assert "noeviction" in unready(app)["redis"]
         finally:
             app.extensions["redis"].config_set("maxmemory-policy", "noeviction")
 
-    def test_an_unwritable_media_folder_is_not_ready(
-        self, app: Flask, production: Callable[..., None], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_an_unwritable_media_folder_is_not_ready(self, app, production, monkeypatch):
         monkeypatch.setitem(app.extensions, "media", FolderStore(Path(__file__) / "media"))
         assert "cannot be written to" in unready(app)["media"]
 
-    def test_a_full_disk_is_not_ready(
-        self, app: Flask, production: Callable[..., None], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_full_disk_is_not_ready(self, app, production, monkeypatch):
         monkeypatch.setattr(check, "_free_bytes", lambda _: 0)
         assert "is full" in unready(app)["media"]
 
     @pytest.mark.parametrize("fault", ["token_invalid", "disconnected"])
-    def test_a_sender_with_a_fault_is_not_ready(
-        self, app: Flask, sim: Server, production: Callable[..., None], fault: str
-    ) -> None:
+    def test_a_sender_with_a_fault_is_not_ready(self, app, sim, production, fault):
         production(**sim.messaging.env())
         assert unready(app) == {}
         sim.fault("messaging", fault, times=None)
         assert "fonnte says: " in unready(app)["sender"]
 
-    def test_whatsapp_without_templates_or_with_an_unknown_one_is_not_ready(
-        self, app: Flask, sim: Server, production: Callable[..., None]
-    ) -> None:
+    def test_whatsapp_without_templates_or_with_an_unknown_one_is_not_ready(self, app, sim, production):
         production(**sim.messaging.whatsapp_env())
         assert unready(app).keys() == {"templates"}
         production(**sim.messaging.whatsapp_env(), WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
@@ -191,9 +168,7 @@ class TestBroken:
         production(**sim.messaging.whatsapp_env(), WHATSAPP_TEMPLATES='{"reminder": "pengingat", "remainder": "x"}')
         assert "remainder" in unready(app)["templates"]
 
-    def test_incomplete_webhook_settings_are_not_ready(
-        self, app: Flask, sim: Server, production: Callable[..., None]
-    ) -> None:
+    def test_incomplete_webhook_settings_are_not_ready(self, app, sim, production):
         env = {**sim.messaging.whatsapp_env(), "WHATSAPP_TEMPLATES": '{"reminder": "pengingat"}'}
         production(**env, WHATSAPP_APP_SECRET="s" * 32)
         assert unready(app) == {"webhooks": "Set WHATSAPP_VERIFY_TOKEN and MESSAGING_NUMBER."}
@@ -204,39 +179,35 @@ class TestBroken:
         assert run(app)[1]["webhooks"] == {"item": "webhooks", "ready": True, "todo": ""}
 
     @pytest.mark.parametrize("changes", [{"PUBLIC_URL": ""}, {"PUBLIC_URL": "http://api.example.org"}])
-    def test_a_missing_or_insecure_public_url_is_not_ready(
-        self, app: Flask, production: Callable[..., None], changes: dict[str, str]
-    ) -> None:
+    def test_a_missing_or_insecure_public_url_is_not_ready(self, app, production, changes):
         production(**changes)
         assert "PUBLIC_URL" in unready(app)["public_url"]
 
-    def test_a_stopped_scheduler_or_a_slow_system_clock_is_not_ready(
-        self, app: Flask, production: Callable[..., None], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_stopped_scheduler_or_a_slow_system_clock_is_not_ready(self, app, production, monkeypatch):
         monkeypatch.setattr("app.notifications.delivery.metrics.is_scheduler_running", lambda: False)
         assert unready(app) == {"clock": "no clock is going."}
         now = local_time.now()
         monkeypatch.setattr(check.db_time, "now", lambda: now + timedelta(minutes=2))
         assert "behind PostgreSQL's" in unready(app)["clock"]
 
-    def test_a_console_without_an_administrator_is_not_ready(self, app: Flask, production: Callable[..., None]) -> None:
+    def test_a_console_without_an_administrator_is_not_ready(self, app, production):
         db.session.execute(sa.text("DELETE FROM user_roles"))
         assert "flask users create" in unready(app)["console"]
 
     @pytest.mark.parametrize("name", SAFE)
-    def test_a_risky_default_setting_is_not_ready(self, app: Flask, production: Callable[..., None], name: str) -> None:
+    def test_a_risky_default_setting_is_not_ready(self, app, production, name):
         production(**{"SUPERADMIN_SQL_MODE": "rw", name: ""})  # `ro` would need the role
         assert name in unready(app)["defaults"]
 
 
 @pytest.mark.processes
 class TestWithoutGoodSettings:
-    def check(self, **settings: str) -> tuple[int, Found, str]:
-        done: subprocess.CompletedProcess[str] = flask("check", "--json", **settings)
+    def check(self, **settings):
+        done = flask("check", "--json", **settings)
         assert "Traceback" not in done.stderr
         return done.returncode, {each["item"]: each for each in json.loads(done.stdout)}, done.stdout
 
-    def test_an_invalid_setting_does_not_hide_other_items(self, variables: dict[str, str]) -> None:
+    def test_an_invalid_setting_does_not_hide_other_items(self, variables):
         code, found, _ = self.check(**{**FINE, **variables, "PUSH_SEND": "stars", "VAPID_PRIVATE_KEY": "x"})
         assert code == 1
         assert list(found) == ITEMS
@@ -245,20 +216,20 @@ class TestWithoutGoodSettings:
         assert found["redis"]["ready"]
         assert found["push"]["todo"] == "Needs VAPID_PRIVATE_KEY, see settings."
 
-    def test_all_items_are_listed_without_any_setting(self) -> None:
+    def test_all_items_are_listed_without_any_setting(self):
         code, found, _ = self.check(ENVIRONMENT="production")
         assert code == 1
         assert list(found) == ITEMS
         assert found["sender"]["todo"] == "Needs MESSAGING_PROVIDER, see settings."
 
-    def test_a_database_without_tables_needs_the_migrations(self, variables: dict[str, str]) -> None:
+    def test_a_database_without_tables_needs_the_migrations(self, variables):
         empty = sa.make_url(variables["DATABASE_URL"]).set(database="postgres")
         _, found, _ = self.check(**{**FINE, **variables, "DATABASE_URL": empty.render_as_string(hide_password=False)})
         assert found["database"]["ready"]
         assert found["migrations"]["todo"] == "The database lacks migrations. Run `flask db upgrade`."
         assert found["console"]["todo"] == "Needs the migrations."
 
-    def test_a_misspelled_setting_and_unreachable_servers_are_reported(self) -> None:
+    def test_a_misspelled_setting_and_unreachable_servers_are_reported(self):
         database = DEAD_DATABASE.replace("health@", "health:pass-word@")
         away = {"DATABASE_URL": database, "REDIS_URL": "redis://127.0.0.1:1"}
         code, found, text = self.check(**{**FINE, **away, "MESAGING_TOKEN": "se-cret"})

@@ -1,11 +1,6 @@
 """The `flask` command: errors are sentences without a traceback, and `--help` works without settings."""
 
-from __future__ import annotations
-
-import subprocess
-
 import pytest
-from flask import Flask
 
 from tests.core.operations.command_line import DEAD_DATABASE, flask
 
@@ -15,68 +10,66 @@ pytestmark = pytest.mark.processes
 COMMANDS = {"db", "seed", "users", "keys", "settings", "check", "worker-health", "messaging", "nik", "restore", "logs"}
 
 
-def refusal(done: subprocess.CompletedProcess[str]) -> str:
+def refusal(done):
     assert done.returncode == 1, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     return done.stderr
 
 
 @pytest.mark.parametrize(
-    "words",
-    [("keys", "new"), ("users", "create", "--help"), ("settings",), ("db", "upgrade", "--help")],
-    ids=" ".join,
+    "words", [("keys", "new"), ("users", "create", "--help"), ("settings",), ("db", "upgrade", "--help")], ids=" ".join
 )
-def test_help_keys_and_settings_commands_work_without_settings(words: tuple[str, ...]) -> None:
+def test_help_keys_and_settings_commands_work_without_settings(words):
     done = flask(*words, ENVIRONMENT="production")
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_every_command_is_listed_without_settings() -> None:
+def test_every_command_is_listed_without_settings():
     listed = flask("--help", ENVIRONMENT="production").stdout
     assert set(listed.split()) >= COMMANDS
 
 
 @pytest.mark.parametrize("words", [("worker-health",), ("db", "upgrade")], ids=" ".join)
-def test_a_command_without_settings_reports_the_missing_setting(words: tuple[str, ...]) -> None:
+def test_a_command_without_settings_reports_the_missing_setting(words):
     assert "DATABASE_URL is missing" in refusal(flask(*words, ENVIRONMENT="production"))
 
 
 @pytest.mark.parametrize("words", [("seed",), ("db", "upgrade"), ("nik", "verify")], ids=" ".join)
-def test_an_unreachable_database_is_reported_without_a_traceback(words: tuple[str, ...]) -> None:
+def test_an_unreachable_database_is_reported_without_a_traceback(words):
     done = flask(*words, ENVIRONMENT="testing", DATABASE_URL=DEAD_DATABASE)
     assert "Connection refused" in refusal(done)
 
 
-def test_a_missing_metrics_folder_causes_no_error() -> None:
+def test_a_missing_metrics_folder_causes_no_error():
     done = flask(
         "db", "upgrade", ENVIRONMENT="testing", DATABASE_URL=DEAD_DATABASE, PROMETHEUS_MULTIPROC_DIR="/nowhere"
     )
     assert "Connection refused" in refusal(done)
 
 
-def test_invalid_input_for_a_new_user_is_reported_as_an_error(app: Flask) -> None:
+def test_invalid_input_for_a_new_user_is_reported_as_an_error(app):
     words = ["users", "create", "--username", "x", "--role", "pasien", "--password", "kurang"]
     result = app.test_cli_runner().invoke(args=words)
     assert result.exit_code == 1
     assert result.output.startswith("Error: ")
 
 
-def test_creating_a_user_prints_a_confirmation(app: Flask) -> None:
+def test_creating_a_user_prints_a_confirmation(app):
     words = ["users", "create", "--username", "siti99", "--role", "pasien", "--password", "rahasia123"]
     result = app.test_cli_runner().invoke(args=words)
     assert result.exit_code == 0, result.output
     assert result.output.startswith("siti99 was created as pasien, with the id ")
 
 
-def test_an_unknown_migration_revision_is_reported_without_a_traceback(variables: dict[str, str]) -> None:
+def test_an_unknown_migration_revision_is_reported_without_a_traceback(variables):
     for words in (("db", "upgrade", "nonsense"), ("db", "downgrade", "nonsense")):
         assert "Can't locate revision identified by 'nonsense'" in refusal(
             flask(*words, ENVIRONMENT="testing", **variables)
         )
 
 
-def test_logs_prune_with_too_many_days_is_refused(app: Flask) -> None:
+def test_logs_prune_with_too_many_days_is_refused(app):
     result = app.test_cli_runner().invoke(args=["logs", "prune", "--days", "99999999999"])
     assert result.exit_code == 2
     assert "is not in the range" in result.output

@@ -1,31 +1,24 @@
 """Health checks, `/metrics`, entry pages and the OpenAPI document."""
 
-from __future__ import annotations
-
 import re
 
-import pytest
-from flask import Flask
 from redis import Redis
 
 from app.core.version import VERSION
-from tests.helpers.client import Client
 
 
-def test_the_process_is_healthy(client: Client) -> None:
+def test_the_process_is_healthy(client):
     assert client.get("/healthz").json == {"status": "ok", "version": VERSION}
 
 
-def test_a_ready_service_reports_ready(client: Client) -> None:
+def test_a_ready_service_reports_ready(client):
     response = client.get("/readyz")
     assert response.status_code == 200, response.json
     assert response.json["status"] == "ready"
     assert {"database", "queue", "migrations", "deliveries"} <= set(response.json["checks"])
 
 
-def test_an_unreachable_queue_makes_the_service_unready(
-    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unreachable_queue_makes_the_service_unready(app, client, monkeypatch):
     monkeypatch.setitem(app.extensions, "redis", Redis(port=1))
     response = client.get("/readyz")
     assert response.status_code == 503
@@ -34,9 +27,7 @@ def test_an_unreachable_queue_makes_the_service_unready(
     assert response.json["checks"]["database"] == "ok"
 
 
-def test_a_queue_that_refuses_writes_makes_the_service_unready(
-    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch, full_redis: Redis
-) -> None:
+def test_a_queue_that_refuses_writes_makes_the_service_unready(app, client, monkeypatch, full_redis):
     monkeypatch.setitem(app.extensions, "redis", full_redis)
     response = client.get("/readyz")
     assert response.status_code == 503
@@ -44,13 +35,13 @@ def test_a_queue_that_refuses_writes_makes_the_service_unready(
     assert response.json["checks"]["database"] == "ok"
 
 
-def test_metrics_count_requests_by_route(client: Client) -> None:
+def test_metrics_count_requests_by_route(client):
     client.get("/roles/999999")
     text = client.get("/metrics").text
     assert 'http_request_seconds_count{method="GET",route="/api/roles/<int:role_id>",status="404"}' in text
 
 
-def test_unknown_http_methods_share_one_metric_series(client: Client) -> None:
+def test_unknown_http_methods_share_one_metric_series(client):
     for n in range(20):
         assert client.open(f"KARANGAN{n}", "/roles").status_code == 405
     text = client.get("/metrics").text
@@ -58,21 +49,21 @@ def test_unknown_http_methods_share_one_metric_series(client: Client) -> None:
     assert 'http_request_seconds_count{method="other",route="(none)",status="405"}' in text
 
 
-def test_the_root_page_links_to_the_documentation(client: Client) -> None:
+def test_the_root_page_links_to_the_documentation(client):
     response = client.get("/")
     assert response.mimetype == "text/html"
     assert 'href="/api/docs/"' in response.text
     assert "/dev/outbox" not in response.text
 
 
-def test_the_documentation_loads_no_external_resources(client: Client) -> None:
+def test_the_documentation_loads_no_external_resources(client):
     page = client.get("/api/docs/")
     assert page.status_code == 200
     assert not re.search(r"""(src|href)=["']?(https?:)?//""", page.text)
     assert client.get("/api/docs/swagger-ui-bundle.js").status_code == 200
 
 
-def test_the_openapi_document_describes_login_and_profile(client: Client) -> None:
+def test_the_openapi_document_describes_login_and_profile(client):
     document = client.get("/api/openapi.json").json
     assert document["openapi"] == "3.1.0"
     login = document["paths"]["/api/login"]["post"]
@@ -84,7 +75,7 @@ def test_the_openapi_document_describes_login_and_profile(client: Client) -> Non
     assert set(profile["responses"]) == {"200", "default"}
 
 
-def test_every_operation_is_described(client: Client) -> None:
+def test_every_operation_is_described(client):
     document = client.get("/api/openapi.json").json
     for path, operations in document["paths"].items():
         for method, operation in operations.items():

@@ -1,12 +1,9 @@
 """Metrics of jobs and queues in `/metrics`. They are present before the first job, and during outages."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 from redis import Redis
@@ -17,7 +14,6 @@ from app.core.jobs.schedule import HEARTBEAT, HEARTBEAT_TTL_S
 from app.identity.jobs import sweep_pictures
 from app.notifications.models import Channel
 from app.providers.http import Http, ProviderError
-from dev.simulators import Server
 from tests.helpers.client import Client
 
 Labels = dict[str, str]
@@ -30,7 +26,7 @@ DOCUMENTED = {
 }  # fmt: skip
 
 
-def samples(client: Client, name: str) -> dict[frozenset[tuple[str, str]], float]:
+def samples(client, name):
     """Return the samples of a metric by their labels."""
     response = client.get("/metrics")
     assert response.status_code == 200
@@ -43,21 +39,21 @@ def samples(client: Client, name: str) -> dict[frozenset[tuple[str, str]], float
     }
 
 
-def sample(client: Client, name: str, **labels: str) -> float:
+def sample(client, name, **labels):
     return samples(client, name)[frozenset(labels.items())]
 
 
 @pytest.mark.parametrize("name", ["deliveries_due", "deliveries_oldest_due_seconds"])
-def test_delivery_backlog_metrics_are_zero_before_any_delivery(client: Client, name: str) -> None:
+def test_delivery_backlog_metrics_are_zero_before_any_delivery(client, name):
     lanes = [frozenset({("queue", each), ("channel", channel)}) for each in queue.QUEUES for channel in Channel]
     assert samples(client, name) == dict.fromkeys(lanes, 0.0)
 
 
-def test_deliveries_of_the_last_hour_start_at_zero(client: Client) -> None:
+def test_deliveries_of_the_last_hour_start_at_zero(client):
     assert sample(client, "deliveries_last_hour", state="failed", channel="push") == 0.0
 
 
-def test_no_other_metric_is_exported_than_the_documented(client: Client) -> None:
+def test_no_other_metric_is_exported_than_the_documented(client):
     client.get("/roles")
     families = {family.name for family in text_string_to_metric_families(client.get("/metrics").text)}
     assert {
@@ -65,19 +61,19 @@ def test_no_other_metric_is_exported_than_the_documented(client: Client) -> None
     } == DOCUMENTED
 
 
-def test_worker_job_log_and_scheduler_gauges_exist_before_any_job(client: Client) -> None:
+def test_worker_job_log_and_scheduler_gauges_exist_before_any_job(client):
     assert samples(client, "workers") == {frozenset({("queue", name)}): 0.0 for name in queue.QUEUES}
     assert sample(client, "jobs", queue="urgent", state="failed") == 0.0
     assert sample(client, "activity_logs_waiting") == sample(client, "activity_logs_dropped_total") == 0.0
     assert sample(client, "clock_tick_age_seconds") == math.inf
 
 
-def test_the_age_of_the_last_scheduler_tick_is_exported(client: Client) -> None:
+def test_the_age_of_the_last_scheduler_tick_is_exported(client):
     queue.connection().set(HEARTBEAT, 1, px=HEARTBEAT_TTL_S * 1000 - 6000)
     assert 6 <= sample(client, "clock_tick_age_seconds") < HEARTBEAT_TTL_S
 
 
-def test_jobs_are_counted_and_reading_the_counts_moves_no_job(committed: Flask) -> None:
+def test_jobs_are_counted_and_reading_the_counts_moves_no_job(committed):
     client = Client(committed)
     redis = queue.connection()
     queue.enqueue_now(sweep_pictures)
@@ -91,12 +87,10 @@ def test_jobs_are_counted_and_reading_the_counts_moves_no_job(committed: Flask) 
         assert sample(client, "jobs", queue="urgent", state="failed") == 1.0
 
 
-def test_a_call_of_a_provider_is_counted_in_a_request_and_logged_in_a_job(
-    app: Flask, sim: Server, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_call_of_a_provider_is_counted_in_a_request_and_logged_in_a_job(app, sim, caplog):
     http, labels = Http("contoh"), {"provider": "contoh", "outcome": "4xx"}
 
-    def calls() -> float:
+    def calls():
         return REGISTRY.get_sample_value("provider_call_seconds_count", labels) or 0.0
 
     with app.test_request_context(), pytest.raises(ProviderError):
@@ -107,13 +101,11 @@ def test_a_call_of_a_provider_is_counted_in_a_request_and_logged_in_a_job(
         http.fetch("GET", sim.url)
     assert calls() == 1.0
     (line,) = [record for record in caplog.records if record.message == "provider call"]
-    assert (line.provider, line.outcome) == ("contoh", "4xx")  # type: ignore[attr-defined]  # extra fields of the line
+    assert (line.provider, line.outcome) == ("contoh", "4xx")
 
 
 @pytest.mark.processes
-def test_other_metrics_are_available_while_redis_is_unavailable(
-    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_metrics_are_available_while_redis_is_unavailable(app, client, monkeypatch):
     client.get("/roles")
     monkeypatch.setitem(app.extensions, "redis", Redis(port=1))
     assert sample(client, "deliveries_due", queue="urgent", channel="messaging") == 0.0
@@ -121,8 +113,8 @@ def test_other_metrics_are_available_while_redis_is_unavailable(
     assert samples(client, "workers") == {}
 
 
-def test_other_metrics_are_available_while_the_database_does_not_respond(committed: Flask) -> None:
-    def hang(*_: object) -> None:
+def test_other_metrics_are_available_while_the_database_does_not_respond(committed):
+    def hang(*_):
         raise sa.exc.TimeoutError("the database does not answer")
 
     client = Client(committed)

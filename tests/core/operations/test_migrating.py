@@ -3,14 +3,11 @@
 They cover concurrent upgrades, an old database, a downgrade in production, and a migration that waits for a lock.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys
 import time
 from contextlib import closing
-from pathlib import Path
 
 import psycopg2
 import pytest
@@ -36,12 +33,12 @@ WAITS_FOR_A_LOCK = """
     WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'ALTER TABLE kategori%'"""
 
 
-def set_revision(database: str, revision: str) -> None:
+def set_revision(database, revision):
     with closing(psycopg2.connect(database)) as connection, connection, connection.cursor() as cursor:
         cursor.execute("UPDATE alembic_version SET version_num = %s", [revision])
 
 
-def prepare(variables: dict[str, str]) -> subprocess.Popen[str]:
+def prepare(variables):
     """Run the step of `make run` that brings its database up to date."""
     env = {**environment(), **variables, "ENVIRONMENT": "development"}
     command = [sys.executable, "-m", "dev.prepare"]
@@ -51,7 +48,7 @@ def prepare(variables: dict[str, str]) -> subprocess.Popen[str]:
 PRODUCTION = {name: value for name, value in GOOD.items() if not name.endswith("_URL") or name == "FRONTEND_URL"}
 
 
-def test_four_concurrent_upgrades_all_succeed(variables: dict[str, str], database: str) -> None:
+def test_four_concurrent_upgrades_all_succeed(variables, database):
     upgrades = [flask({**variables, "DATABASE_URL": database}, "db", "upgrade") for _ in range(4)]
     for code, text in map(output, upgrades):
         assert code == 0, text
@@ -59,9 +56,7 @@ def test_four_concurrent_upgrades_all_succeed(variables: dict[str, str], databas
     assert scalar(database, "SELECT count(*) FROM alembic_version") == 1
 
 
-def test_an_upgrade_waits_for_another_upgrade_longer_than_the_lock_timeout(
-    variables: dict[str, str], database: str
-) -> None:
+def test_an_upgrade_waits_for_another_upgrade_longer_than_the_lock_timeout(variables, database):
     connection = psycopg2.connect(database)
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
@@ -74,7 +69,7 @@ def test_an_upgrade_waits_for_another_upgrade_longer_than_the_lock_timeout(
     assert code == 0, text
 
 
-def test_an_upgrade_refuses_a_database_older_than_the_first_migration(variables: dict[str, str], database: str) -> None:
+def test_an_upgrade_refuses_a_database_older_than_the_first_migration(variables, database):
     there = {**variables, "DATABASE_URL": database}
     assert output(flask(there, "db", "upgrade"))[0] == 0
     set_revision(database, "0030")
@@ -105,7 +100,7 @@ def downgrade():
 
 
 @pytest.fixture
-def step(variables: dict[str, str], database: str, tmp_path: Path) -> list[str]:
+def step(variables, database, tmp_path):
     """Return the command-line arguments of an upgrade to a test migration. The migrated table has 2,500 rows."""
     assert output(flask({**variables, "DATABASE_URL": database}, "db", "upgrade"))[0] == 0
     with closing(psycopg2.connect(database)) as connection, connection, connection.cursor() as cursor:
@@ -117,9 +112,7 @@ def step(variables: dict[str, str], database: str, tmp_path: Path) -> list[str]:
     return ["db", "upgrade", "--directory", str(folder)]
 
 
-def test_a_downgrade_in_production_needs_a_confirmation(
-    variables: dict[str, str], database: str, step: list[str]
-) -> None:
+def test_a_downgrade_in_production_needs_a_confirmation(variables, database, step):
     there = {**variables, "DATABASE_URL": database}
     assert output(flask(there, *step))[0] == 0
     down = ("db", "downgrade", *step[2:])
@@ -132,9 +125,7 @@ def test_a_downgrade_in_production_needs_a_confirmation(
     assert scalar(database, "SELECT version_num FROM alembic_version") != "9999"
 
 
-def test_a_migration_that_waits_for_a_lock_blocks_queries_only_briefly(
-    variables: dict[str, str], database: str, step: list[str]
-) -> None:
+def test_a_migration_that_waits_for_a_lock_blocks_queries_only_briefly(variables, database, step):
     with closing(psycopg2.connect(database)) as connection, connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM kategori")  # this SELECT holds a lock until the transaction ends
         upgrade = flask({**variables, "DATABASE_URL": database}, *step)

@@ -1,16 +1,10 @@
 """The logs of the service and of PostgreSQL contain no input of users, even after a failed statement."""
 
-from __future__ import annotations
-
 import io
 import logging
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.engines import UNLIMITED, direct
 from app.core.database.session import db, own_connection
@@ -24,7 +18,7 @@ VALUES = {"name": MARKER, "hash": f"{MARKER}-hash"}
 
 
 @pytest.fixture
-def log() -> Iterator[io.StringIO]:
+def log():
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
     logging.getLogger().addHandler(handler)
@@ -32,14 +26,14 @@ def log() -> Iterator[io.StringIO]:
     logging.getLogger().removeHandler(handler)
 
 
-def server_log(app: Flask) -> Path:
+def server_log(app):
     path = postgres_log(app)
     if path is None:
         pytest.skip("the server of the tests is not ours")
     return path
 
 
-def register(client: Client, **data: str) -> int:
+def register(client, **data):
     sent = {
         "username": "siti",
         "password": "sandi-yang-panjang-7",
@@ -51,7 +45,7 @@ def register(client: Client, **data: str) -> int:
     ).status_code
 
 
-def test_a_registration_conflict_logs_no_personal_data(committed: Flask, log: io.StringIO) -> None:
+def test_a_registration_conflict_logs_no_personal_data(committed, log):
     written = server_log(committed).stat().st_size
     client = Client(committed)
     assert register(client) == 201
@@ -64,14 +58,14 @@ def test_a_registration_conflict_logs_no_personal_data(committed: Flask, log: io
         assert word not in text + log.getvalue()
 
 
-def opened(engine: str) -> AbstractContextManager[sa.Connection]:
+def opened(engine):
     if engine == "streams":
         return own_connection()
     return db.engine.connect() if engine == "session" else direct(UNLIMITED).connect()
 
 
 @pytest.mark.parametrize("engine", ["session", "streams", "direct"])
-def test_a_failed_statement_logs_no_personal_data(committed: Flask, log: io.StringIO, engine: str) -> None:
+def test_a_failed_statement_logs_no_personal_data(committed, log, engine):
     written = server_log(committed).stat().st_size
     with opened(engine) as connection:
         if engine == "streams":
@@ -88,9 +82,7 @@ def test_a_failed_statement_logs_no_personal_data(committed: Flask, log: io.Stri
 
 @pytest.mark.parametrize("path", ["/superadmin/query", "/superadmin/query/export"])
 @pytest.mark.parametrize("statement", ["SELECT '{}'", "SELECT '{}'::integer", "SELEC '{}'"])
-def test_a_statement_of_the_sql_console_is_not_logged(
-    committed: Flask, path: str, statement: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_statement_of_the_sql_console_is_not_logged(committed, path, statement, caplog):
     caplog.set_level(logging.DEBUG)
     boss = Client(committed).as_superadmin(make_superadmin())
     written = server_log(committed).stat().st_size
@@ -101,7 +93,7 @@ def test_a_statement_of_the_sql_console_is_not_logged(
 
 
 @pytest.mark.parametrize("path", ["/superadmin/query", "/superadmin/query/export"])
-def test_a_sql_console_error_is_returned_but_not_in_the_postgresql_log(committed: Flask, path: str) -> None:
+def test_a_sql_console_error_is_returned_but_not_in_the_postgresql_log(committed, path):
     boss = Client(committed).as_superadmin(make_superadmin(nama_ktp=MARKER))
     written = server_log(committed).stat().st_size
     refused = boss.post(path, {"query": "SELECT nama_ktp::integer FROM users"})

@@ -1,13 +1,8 @@
 """Tests of web processes whose code is older or newer than the database, as during a rollout."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import pytest
 import sqlalchemy as sa
 from alembic.script import ScriptDirectory
-from flask import Flask
 
 from app.core.database import migrations
 from app.core.database.session import db
@@ -19,19 +14,19 @@ pytestmark = pytest.mark.processes
 REVISION = sa.text("UPDATE alembic_version SET version_num = :revision")
 
 
-def run(*statements: str) -> None:
+def run(*statements):
     with db.engine.begin() as connection:
         for statement in statements:
             connection.execute(sa.text(statement))
 
 
-def migrate_to(revision: str) -> None:
+def migrate_to(revision):
     with db.engine.begin() as connection:
         connection.execute(REVISION, {"revision": revision})
 
 
 @pytest.fixture
-def client(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
+def client(committed, monkeypatch):
     """Yield a client. Restore the stored revision of the database afterwards."""
     monkeypatch.setitem(committed.config, "PROPAGATE_EXCEPTIONS", False)
     with db.engine.connect() as connection:
@@ -41,32 +36,32 @@ def client(committed: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client
 
 
 @pytest.fixture
-def without_a_table(client: Client) -> Iterator[None]:
+def without_a_table(client):
     """Simulate a database without the migrations that add a table and a column."""
     run("ALTER TABLE kategori RENAME TO kategori_later", "ALTER TABLE roles RENAME COLUMN name TO name_later")
     yield
     run("ALTER TABLE kategori_later RENAME TO kategori", "ALTER TABLE roles RENAME COLUMN name_later TO name")
 
 
-def test_old_code_is_ready_on_a_newer_database(client: Client) -> None:
+def test_old_code_is_ready_on_a_newer_database(client):
     migrate_to("9999")
     assert client.get("/readyz").json["checks"]["migrations"] == "ok"
 
 
-def sentence(revision: str) -> str:
+def sentence(revision):
     (first,) = ScriptDirectory(str(ROOT / "migrations")).get_bases()
     return migrations.TOO_OLD.format(revision=revision, first=first)
 
 
 @pytest.mark.parametrize("revision", ["0001", "0055"])
-def test_new_code_is_not_ready_on_an_older_database(client: Client, revision: str) -> None:
+def test_new_code_is_not_ready_on_an_older_database(client, revision):
     migrate_to(revision)
     response = client.get("/readyz")
     assert response.status_code == 503
     assert response.json["checks"] == {**response.json["checks"], "migrations": sentence(revision), "database": "ok"}
 
 
-def test_new_code_is_not_ready_on_an_empty_database(client: Client) -> None:
+def test_new_code_is_not_ready_on_an_empty_database(client):
     run("ALTER TABLE alembic_version RENAME TO alembic_version_later")
     try:
         assert client.get("/readyz").status_code == 503
@@ -76,7 +71,7 @@ def test_new_code_is_not_ready_on_an_empty_database(client: Client) -> None:
 
 @pytest.mark.usefixtures("without_a_table")
 @pytest.mark.parametrize("path", ["/kategori", "/roles"])
-def test_the_api_is_unavailable_until_the_database_is_migrated(client: Client, path: str) -> None:
+def test_the_api_is_unavailable_until_the_database_is_migrated(client, path):
     migrate_to("0001")
     response = client.get(path)
     assert_error(response, 503, "service_unavailable")
@@ -84,5 +79,5 @@ def test_the_api_is_unavailable_until_the_database_is_migrated(client: Client, p
 
 
 @pytest.mark.usefixtures("without_a_table")
-def test_a_missing_table_returns_500_when_all_migrations_are_applied(client: Client) -> None:
+def test_a_missing_table_returns_500_when_all_migrations_are_applied(client):
     assert_error(client.get("/kategori"), 500, "internal_error")

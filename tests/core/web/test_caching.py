@@ -1,13 +1,11 @@
 """Cache headers of public reads: lifetime, ETag and 304 responses."""
 
-from __future__ import annotations
-
 import hashlib
 
 import pytest
 
 from tests.forum.posts import write_thread
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_admin, make_user
 
 #: Expected `Cache-Control` by kind of route.
@@ -35,7 +33,7 @@ JAKARTA = "?lat=-6.2&lng=106.8"
         ("/province-config/default", EMERGENCY),
     ],
 )
-def test_a_public_read_has_the_cache_control_of_its_kind_and_an_etag(client: Client, path: str, line: str) -> None:
+def test_a_public_read_has_the_cache_control_of_its_kind_and_an_etag(client, path, line):
     client.as_(make_admin()).put("/province-config/default", {"sections": [{"id": "video", "enabled": True}]})
     response = client.get(path)
     assert (response.status_code, response.headers["Cache-Control"]) == (200, line)
@@ -43,7 +41,7 @@ def test_a_public_read_has_the_cache_control_of_its_kind_and_an_etag(client: Cli
     assert response.headers.getlist("Vary") == ["Authorization, Origin"]
 
 
-def test_a_response_to_a_token_is_no_store_and_has_no_etag(client: Client) -> None:
+def test_a_response_to_a_token_is_no_store_and_has_no_etag(client):
     etag = client.get("/kategori").headers["ETag"]
     for someone in (client.as_(make_user()), client.with_token("bad")):
         response = someone.get("/kategori", headers={"If-None-Match": etag})
@@ -61,16 +59,14 @@ def test_a_response_to_a_token_is_no_store_and_has_no_etag(client: Client) -> No
         ("DELETE", "/kategori", 405),
     ],
 )
-def test_errors_of_routing_input_and_authentication_are_no_store(
-    client: Client, method: str, path: str, status: int
-) -> None:
+def test_errors_of_routing_input_and_authentication_are_no_store(client, method, path, status):
     response = client.open(method, path)
     assert_error(response, status)
     assert response.headers["Cache-Control"] == "no-store"
     assert "ETag" not in response.headers
 
 
-def test_no_error_of_a_public_read_is_cacheable(client: Client) -> None:
+def test_no_error_of_a_public_read_is_cacheable(client):
     for path, status in (("/forum/threads/999999", 404), ("/articles/999999", 404), ("/forum/threads?page=x", 400)):
         response = client.get(path)
         assert_error(response, status)
@@ -79,13 +75,13 @@ def test_no_error_of_a_public_read_is_cacheable(client: Client) -> None:
 
 
 @pytest.mark.parametrize("path", ["/send-verification-code?phone=081234567890", "/push/public-key", "/healthz"])
-def test_a_route_without_a_cache_declaration_is_no_store(client: Client, path: str) -> None:
+def test_a_route_without_a_cache_declaration_is_no_store(client, path):
     assert client.get(path).headers["Cache-Control"] == "no-store"
 
 
 @pytest.mark.parametrize("sent", ["{etag}", "W/{etag}", '"other", W/{etag}', "*"])
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_a_matching_if_none_match_gets_304_without_a_body(client: Client, method: str, sent: str) -> None:
+def test_a_matching_if_none_match_gets_304_without_a_body(client, method, sent):
     first = client.get("/roles?per_page=1")
     headers = {"If-None-Match": sent.format(etag=first.headers["ETag"])}
     again = client.open(method, "/roles?per_page=1", headers=headers)
@@ -96,20 +92,20 @@ def test_a_matching_if_none_match_gets_304_without_a_body(client: Client, method
 
 
 @pytest.mark.parametrize("sent", ['"other"', 'W/"other"', "", "garbage,,", '"'])
-def test_an_if_none_match_that_does_not_match_gets_the_body(client: Client, sent: str) -> None:
+def test_an_if_none_match_that_does_not_match_gets_the_body(client, sent):
     response = client.get("/kategori", headers={"If-None-Match": sent})
     assert response.status_code == 200
     assert response.json == client.get("/kategori").json
 
 
-def test_head_has_the_headers_of_get_and_no_body(client: Client) -> None:
+def test_head_has_the_headers_of_get_and_no_body(client):
     get, head = client.get("/kategori"), client.open("HEAD", "/kategori")
     assert (head.status_code, head.data) == (200, b"")
     for name in ("ETag", "Cache-Control", "Content-Length", "X-Total-Count"):
         assert head.headers[name] == get.headers[name]
 
 
-def test_a_changed_or_deleted_thread_is_visible_in_the_next_response(client: Client) -> None:
+def test_a_changed_or_deleted_thread_is_visible_in_the_next_response(client):
     owner = client.as_(make_user())
     thread = write_thread(owner)
     before = client.get("/forum/threads").headers["ETag"]
@@ -120,6 +116,6 @@ def test_a_changed_or_deleted_thread_is_visible_in_the_next_response(client: Cli
     assert client.get(f"/forum/threads/{thread['id']}").status_code == 404
 
 
-def test_the_etag_is_a_hash_of_the_body(client: Client) -> None:
+def test_the_etag_is_a_hash_of_the_body(client):
     response = client.get("/provinces")
     assert response.headers["ETag"] == f'"{hashlib.sha1(response.data, usedforsecurity=False).hexdigest()}"'

@@ -1,13 +1,8 @@
 """The test client fails a test if the OpenAPI document does not describe a response."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-
 import pytest
 
 from app.core.errors import TooManyRequests
-from tests.helpers.client import Client
 
 PLACE = {
     "id": "a",
@@ -23,8 +18,8 @@ PLACE = {
 }
 
 
-def answers(monkeypatch: pytest.MonkeyPatch, record: Mapping[str, object] | Exception) -> None:
-    def search(*_: object) -> dict[str, object]:
+def answers(monkeypatch, record):
+    def search(*_):
         if isinstance(record, Exception):
             raise record
         return {"results": [record], "status": "OK"}
@@ -42,17 +37,13 @@ def answers(monkeypatch: pytest.MonkeyPatch, record: Mapping[str, object] | Exce
         ({**PLACE, "source": "web"}, "source"),
     ],
 )
-def test_the_client_rejects_a_response_that_openapi_does_not_describe(
-    client: Client, monkeypatch: pytest.MonkeyPatch, record: Mapping[str, object] | Exception, fault: str
-) -> None:
+def test_the_client_rejects_a_response_that_openapi_does_not_describe(client, monkeypatch, record, fault):
     answers(monkeypatch, record)
     with pytest.raises(AssertionError, match=fault):
         client.get("/faskes/search?keyword=rsud")
 
 
 @pytest.mark.parametrize("record", [PLACE, TooManyRequests(retry_after=5)])
-def test_the_client_accepts_a_response_that_openapi_describes(
-    client: Client, monkeypatch: pytest.MonkeyPatch, record: Mapping[str, object] | Exception
-) -> None:
+def test_the_client_accepts_a_response_that_openapi_describes(client, monkeypatch, record):
     answers(monkeypatch, record)
     assert client.get("/faskes/search?keyword=rsud").status_code in (200, 429)

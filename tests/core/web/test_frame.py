@@ -1,25 +1,22 @@
 """Common parts of all responses: request ids, CORS, security headers, error bodies, and paths with a final slash."""
 
-from __future__ import annotations
-
 import logging
 
 import pytest
-from flask import Flask
 from sqlalchemy.exc import OperationalError
 
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
 
 ORIGIN = {"Origin": "http://localhost:5173"}
 
 
 @pytest.mark.parametrize("path", ["/kategori", "/kategori/", "/roles", "/roles/"])
-def test_a_path_with_or_without_a_final_slash_is_200(client: Client, path: str) -> None:
+def test_a_path_with_or_without_a_final_slash_is_200(client, path):
     assert client.get(path).status_code == 200
 
 
-def test_a_post_to_a_path_with_a_final_slash_keeps_its_body(client: Client) -> None:
+def test_a_post_to_a_path_with_a_final_slash_keeps_its_body(client):
     make_user(username="siti")
     assert client.post("/login/", {"username": "siti", "password": "rahasia123"}).status_code == 200
 
@@ -35,17 +32,15 @@ def test_a_post_to_a_path_with_a_final_slash_keeps_its_body(client: Client) -> N
         ("PATCH", "/roles", 405, "method_not_allowed"),
     ],
 )
-def test_routing_errors_have_the_common_error_format(
-    client: Client, method: str, path: str, status: int, code: str
-) -> None:
+def test_routing_errors_have_the_common_error_format(client, method, path, status, code):
     assert_error(client.open(method, path), status, code)
 
 
-def test_a_405_response_has_the_allow_header(client: Client) -> None:
+def test_a_405_response_has_the_allow_header(client):
     assert "POST" in client.open("DELETE", "/login").headers["Allow"]
 
 
-def test_a_valid_request_id_is_kept_and_an_invalid_one_is_replaced(client: Client) -> None:
+def test_a_valid_request_id_is_kept_and_an_invalid_one_is_replaced(client):
     sane = client.get("/kategori", headers={"X-Request-ID": "01JABCDEF-1"})
     assert sane.headers["X-Request-ID"] == "01JABCDEF-1"
     for bad in ("kurz", "x" * 65, "a b c d e f", "<script>alert(1)"):
@@ -54,7 +49,7 @@ def test_a_valid_request_id_is_kept_and_an_invalid_one_is_replaced(client: Clien
         assert len(made) == 32
 
 
-def test_cors_allows_the_request_headers_and_exposes_the_response_headers(client: Client) -> None:
+def test_cors_allows_the_request_headers_and_exposes_the_response_headers(client):
     asked = "authorization,content-type,cache-control,pragma,expires"
     headers = {**ORIGIN, "Access-Control-Request-Method": "PUT", "Access-Control-Request-Headers": asked}
     preflight = client.open("OPTIONS", "/profile", headers=headers)
@@ -67,24 +62,24 @@ def test_cors_allows_the_request_headers_and_exposes_the_response_headers(client
     assert all(name in exposed for name in ("X-Total-Count", "Link", "X-Request-ID", "Content-Disposition"))
 
 
-def test_an_unknown_origin_gets_no_cors_header(client: Client) -> None:
+def test_an_unknown_origin_gets_no_cors_header(client):
     response = client.get("/kategori", headers={"Origin": "https://evil.example"})
     assert "Access-Control-Allow-Origin" not in response.headers
 
 
-def test_error_responses_have_cors_headers(client: Client) -> None:
+def test_error_responses_have_cors_headers(client):
     response = client.get("/profile", headers=ORIGIN)
     assert response.status_code == 401
     assert response.headers["Access-Control-Allow-Origin"] == ORIGIN["Origin"]
 
 
-def test_a_response_to_a_token_is_no_store_and_varies_by_authorization(client: Client) -> None:
+def test_a_response_to_a_token_is_no_store_and_varies_by_authorization(client):
     response = client.as_(make_user()).get("/profile")
     assert response.headers["Cache-Control"] == "no-store"
     assert {"Authorization", "Origin"} <= {name.strip() for name in response.headers["Vary"].split(",")}
 
 
-def test_responses_have_security_headers(client: Client) -> None:
+def test_responses_have_security_headers(client):
     for path in ("/kategori", "/nowhere", "/healthz"):
         headers = client.get(path).headers
         assert headers["X-Content-Type-Options"] == "nosniff"
@@ -92,10 +87,8 @@ def test_responses_have_security_headers(client: Client) -> None:
         assert "default-src 'none'" in headers["Content-Security-Policy"]
 
 
-def test_a_crash_is_logged_and_the_response_has_no_details(
-    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def crash(*_: object) -> None:
+def test_a_crash_is_logged_and_the_response_has_no_details(app, client, monkeypatch, caplog):
+    def crash(*_):
         raise RuntimeError("secret detail")
 
     monkeypatch.setattr("app.kategori.service.list_all", crash)
@@ -109,8 +102,8 @@ def test_a_crash_is_logged_and_the_response_has_no_details(
     assert "secret detail" in caplog.text
 
 
-def test_a_lost_database_is_503_with_retry_after(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    def lost(*_: object) -> None:
+def test_a_lost_database_is_503_with_retry_after(client, monkeypatch):
+    def lost(*_):
         raise OperationalError("SELECT 1", {}, Exception("server closed the connection"))
 
     monkeypatch.setattr("app.kategori.service.list_all", lost)
@@ -120,7 +113,7 @@ def test_a_lost_database_is_503_with_retry_after(client: Client, monkeypatch: py
     assert "SELECT" not in response.text
 
 
-def test_a_request_is_one_log_line_without_personal_data(client: Client, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_request_is_one_log_line_without_personal_data(client, caplog):
     caplog.set_level(logging.INFO)
     client.get("/send-verification-code?phone=081234567890")
     lines = [record for record in caplog.records if record.name == "app.request"]
@@ -130,7 +123,7 @@ def test_a_request_is_one_log_line_without_personal_data(client: Client, caplog:
 
 
 @pytest.mark.parametrize("path", ["/api", "/api/"])
-def test_the_api_root_links_to_docs_openapi_and_health(client: Client, path: str) -> None:
+def test_the_api_root_links_to_docs_openapi_and_health(client, path):
     response = client.get(path, headers=ORIGIN)
     assert response.status_code == 200
     assert response.headers["Access-Control-Allow-Origin"] == ORIGIN["Origin"]
@@ -141,7 +134,7 @@ def test_the_api_root_links_to_docs_openapi_and_health(client: Client, path: str
 
 
 @pytest.mark.parametrize("path", ["/kategori", "/api", "/api/docs/", "/api/openapi.json", "/nowhere", "/profile"])
-def test_a_response_has_exactly_one_vary_header(client: Client, path: str) -> None:
+def test_a_response_has_exactly_one_vary_header(client, path):
     for method in ("GET", "OPTIONS"):
         response = client.open(method, path, headers={**ORIGIN, "Accept-Encoding": "gzip"})
         assert response.headers.getlist("Vary") == ["Authorization, Origin"]

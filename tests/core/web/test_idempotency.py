@@ -1,16 +1,11 @@
 """Repeated requests with an `Idempotency-Key`. A repeated request gets the same response and creates nothing."""
 
-from __future__ import annotations
-
 import dataclasses
-from collections.abc import Iterator
 from datetime import timedelta
 from io import BytesIO
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
-from werkzeug.test import TestResponse
 
 from app.core.database import session
 from app.core.database.session import db
@@ -21,28 +16,27 @@ from app.forum.models import Post
 from app.forum.service import posts
 from tests.core.media.samples import plain
 from tests.forum.posts import category_id
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
-from tests.helpers.statements import Statements
-from tests.races.meeting import Call, Person, Scene, serving, statuses
+from tests.races.meeting import Call, Scene, serving, statuses
 
 KEY = "3f0c1d0f-8a5b-4c6e-9d2a-7b1e4f5c6d7e"
 
 
-def write(client: Client, key: str | None = KEY, **thread: object) -> TestResponse:
+def write(client, key=KEY, **thread):
     thread = {"title": "Menu", "content": "Nasi?", "category_id": 1} | thread
     return client.post("/forum/threads", thread, headers={"Idempotency-Key": key} if key else {})
 
 
-def reply_to(client: Client, thread_id: int) -> TestResponse:
+def reply_to(client, thread_id):
     return client.post(f"/forum/threads/{thread_id}/reply", {"content": "Ya"}, headers={"Idempotency-Key": KEY})
 
 
-def count() -> int:
+def count():
     return db.session.scalar(sa.select(sa.func.count()).select_from(Post)) or 0
 
 
-def test_a_retry_gets_the_first_response_and_creates_nothing(siti: Client) -> None:
+def test_a_retry_gets_the_first_response_and_creates_nothing(siti):
     first, second = write(siti), write(siti)
     assert (first.status_code, second.status_code) == (201, 201)
     assert second.data == first.data
@@ -51,14 +45,14 @@ def test_a_retry_gets_the_first_response_and_creates_nothing(siti: Client) -> No
     assert count() == 1
 
 
-def test_without_a_key_each_request_creates_a_row_and_no_key_is_stored(siti: Client) -> None:
+def test_without_a_key_each_request_creates_a_row_and_no_key_is_stored(siti):
     write(siti, key=None)
     write(siti, key=None)
     assert count() == 2
     assert not db.session.scalars(sa.select(IdempotencyKey)).all()
 
 
-def test_a_key_adds_two_statements_and_a_replay_needs_three(siti: Client, statements: Statements) -> None:
+def test_a_key_adds_two_statements_and_a_replay_needs_three(siti, statements):
     write(siti, key=None)
     counts = []
     for key in (None, KEY, KEY):
@@ -70,7 +64,7 @@ def test_a_key_adds_two_statements_and_a_replay_needs_three(siti: Client, statem
     assert replay == 3  # one statement each for the session, the key and the stored response
 
 
-def test_the_same_fields_in_another_order_are_the_same_request(siti: Client) -> None:
+def test_the_same_fields_in_another_order_are_the_same_request(siti):
     body = {"title": "Menu", "content": "Nasi?", "category_id": category_id()}
     headers = {"Idempotency-Key": KEY}
     siti.post("/forum/threads", body, headers=headers)
@@ -78,14 +72,14 @@ def test_the_same_fields_in_another_order_are_the_same_request(siti: Client) -> 
     assert again.headers["Idempotency-Replayed"] == "true"
 
 
-def test_another_body_under_the_same_key_is_refused(siti: Client) -> None:
+def test_another_body_under_the_same_key_is_refused(siti):
     write(siti)
     assert_error(write(siti, title="Minum"), 409, "idempotency_mismatch")
     assert count() == 1
 
 
-def test_a_form_with_another_boundary_is_replayed_and_another_file_is_refused(siti: Client) -> None:
-    def send(picture: bytes, boundary: str) -> TestResponse:
+def test_a_form_with_another_boundary_is_replayed_and_another_file_is_refused(siti):
+    def send(picture, boundary):
         form = {"title": "Menu", "content": "Nasi?", "category_id": str(category_id()),
                 "image": (BytesIO(picture), f"{boundary}.png")}  # fmt: skip
         content_type = f"multipart/form-data; boundary={boundary}"
@@ -101,7 +95,7 @@ def test_a_form_with_another_boundary_is_replayed_and_another_file_is_refused(si
     assert_error(send(plain("PNG", size=(3, 3)), "one"), 409, "idempotency_mismatch")
 
 
-def test_the_same_key_of_another_user_or_route_is_a_new_request(client: Client, siti: Client) -> None:
+def test_the_same_key_of_another_user_or_route_is_a_new_request(client, siti):
     thread = write(siti).json
     other = write(client.as_(make_user()))
     assert other.status_code == 201
@@ -111,25 +105,25 @@ def test_the_same_key_of_another_user_or_route_is_a_new_request(client: Client, 
     assert "Idempotency-Replayed" not in reply.headers
 
 
-def test_the_same_key_for_a_reply_to_another_thread_is_refused(siti: Client) -> None:
+def test_the_same_key_for_a_reply_to_another_thread_is_refused(siti):
     threads = [write(siti, key=None).json["id"] for _ in range(2)]
     assert reply_to(siti, threads[0]).status_code == 201
     assert_error(reply_to(siti, threads[1]), 409, "idempotency_mismatch")
 
 
-def test_a_rejected_request_does_not_use_up_its_key(siti: Client) -> None:
+def test_a_rejected_request_does_not_use_up_its_key(siti):
     assert_error(write(siti, title=""), 400, "validation_error")
     assert write(siti).status_code == 201
 
 
 @pytest.mark.parametrize("key", ["short", "x" * 65, "with blank", "titik.titik", "ü" * 8])
-def test_an_invalid_key_is_refused(siti: Client, key: str) -> None:
+def test_an_invalid_key_is_refused(siti, key):
     response = write(siti, key=key)
     assert_error(response, 400, "validation_error")
     assert "Idempotency-Key" in response.json["errors"]
 
 
-def test_an_expired_key_can_be_used_again_and_is_deleted_by_the_cleanup(siti: Client) -> None:
+def test_an_expired_key_can_be_used_again_and_is_deleted_by_the_cleanup(siti):
     write(siti)
     db.session.execute(sa.update(IdempotencyKey).values(created_at=IdempotencyKey.created_at - timedelta(hours=25)))
     assert "Idempotency-Replayed" not in write(siti).headers
@@ -140,9 +134,7 @@ def test_an_expired_key_can_be_used_again_and_is_deleted_by_the_cleanup(siti: Cl
     assert not db.session.scalars(sa.select(IdempotencyKey)).all()
 
 
-def test_the_stored_hash_of_a_body_depends_on_the_secret_key(
-    app: Flask, siti: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_stored_hash_of_a_body_depends_on_the_secret_key(app, siti, monkeypatch):
     """The stored hash of a body uses the secret key, because an attacker could guess a password from a plain hash."""
     write(siti)
     config = dataclasses.replace(app.extensions["config"], secret_key="another-secret-" * 4)
@@ -150,7 +142,7 @@ def test_the_stored_hash_of_a_body_depends_on_the_secret_key(
     assert_error(write(siti), 409, "idempotency_mismatch")
 
 
-def test_openapi_has_the_key_for_authenticated_creates_without_secrets(app: Flask) -> None:
+def test_openapi_has_the_key_for_authenticated_creates_without_secrets(app):
     document = api.spec.to_dict()
     for path, item in document["paths"].items():
         for method, operation in item.items():
@@ -168,19 +160,19 @@ WITH_SECRETS = {"beginOtp", "createInvitation", "createPhoneVerification", "repl
 
 
 @pytest.fixture
-def scene(committed: Flask) -> Iterator[Scene]:
+def scene(committed):
     with serving(committed) as port, committed.app_context():
         yield Scene(committed, port)
 
 
-def create(person: Person) -> Call:
+def create(person):
     return Call(
         "POST", "/forum/threads", {"title": "Menu", "content": "Nasi?", "category_id": 1}, person.token, key=KEY
     )
 
 
 @pytest.mark.takes(seconds=30)
-def test_a_hundred_concurrent_creates_with_the_same_key_create_one_row(scene: Scene) -> None:
+def test_a_hundred_concurrent_creates_with_the_same_key_create_one_row(scene):
     siti = scene.person()
     responses = scene.meet([create(siti) for _ in range(100)])
     # A hundred threads need more connections than the pool has. A request without a connection gets 503 after a while.
@@ -191,14 +183,12 @@ def test_a_hundred_concurrent_creates_with_the_same_key_create_one_row(scene: Sc
     assert scene.sql("SELECT count(*) FROM posts") == 1
 
 
-def test_when_one_of_two_concurrent_creates_fails_the_other_creates_the_row(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_when_one_of_two_concurrent_creates_fails_the_other_creates_the_row(scene, monkeypatch):
     siti, crashes = scene.person(), iter([True])
     whole = posts.create_thread
 
-    def crash_once(*args: object, **values: object) -> object:
-        created = whole(*args, **values)  # type: ignore[arg-type]
+    def crash_once(*args, **values):
+        created = whole(*args, **values)
         if next(crashes, False):
             raise RuntimeError("the first one crashes")
         return created
@@ -209,9 +199,7 @@ def test_when_one_of_two_concurrent_creates_fails_the_other_creates_the_row(
     assert scene.sql("SELECT count(*) FROM posts") == 1
 
 
-def test_a_retry_after_a_crash_after_the_commit_gets_the_created_row(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_retry_after_a_crash_after_the_commit_gets_the_created_row(scene, monkeypatch):
     siti = scene.person()
     monkeypatch.setitem(scene.app.config, "PROPAGATE_EXCEPTIONS", False)
     with monkeypatch.context() as broken:

@@ -1,13 +1,7 @@
 """Filters of the lists of content and places. All filters work in the same way, and no filter scans a whole table."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.articles import service as articles
 from app.core.database.session import db, unit_of_work
@@ -24,26 +18,25 @@ from app.komunitas.models import Komunitas
 from app.komunitas.schemas import KomunitasFilter
 from app.videos import service as videos
 from tests.faskes.places import make_faskes
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_article, make_video
 from tests.helpers.plans import analyse, plans_of_all
-from tests.helpers.statements import Statements
 
 
-def add(row: Any) -> Any:
+def add(row):
     db.session.add(row)
     db.session.flush()
     return row
 
 
 @pytest.fixture
-def kategori(app: Flask) -> dict[str, int]:
+def kategori(app):
     names = ("Kesehatan Mental", "Islam", "Gizi")
     return {name: add(Kategori(nama_kategori=name)).id for name in names}
 
 
 @pytest.fixture
-def rows(kategori: dict[str, int]) -> None:
+def rows(kategori):
     """Add two rows of each kind. The tests use filters that match only the first row of a kind."""
     add(
         Komunitas(nama="Sahabat Jiwa", deskripsi="50% warga", province="Bali", kategori_id=kategori["Kesehatan Mental"])
@@ -60,7 +53,7 @@ def rows(kategori: dict[str, int]) -> None:
     db.session.commit()
 
 
-def names(client: Client, path: str, query: dict[str, object]) -> list[str]:
+def names(client, path, query):
     response = client.get(path, query_string=query)
     assert response.status_code == 200, response.json
     body = response.json["results"] if path == "/faskes" else response.json
@@ -79,7 +72,7 @@ FIRSTS = {
 
 @pytest.mark.usefixtures("rows")
 @pytest.mark.parametrize("path", FIRSTS)
-def test_a_search_finds_a_row_by_a_part_of_its_text(client: Client, path: str) -> None:
+def test_a_search_finds_a_row_by_a_part_of_its_text(client, path):
     for q in ("JIWA", "jiw", "50%", "%"):
         assert names(client, path, {"q": q}) == [FIRSTS[path]]
     assert names(client, path, {"q": "tidak ada"}) == names(client, path, {"q": "_"}) == []
@@ -97,13 +90,13 @@ def test_a_search_finds_a_row_by_a_part_of_its_text(client: Client, path: str) -
         ("/faskes", {"province": "Bali", "q": "jiwa"}),
     ],
 )
-def test_a_filter_returns_only_matching_rows(client: Client, path: str, query: dict[str, object]) -> None:
+def test_a_filter_returns_only_matching_rows(client, path, query):
     assert names(client, path, query) == [FIRSTS[path]]
 
 
 @pytest.mark.usefixtures("rows")
 @pytest.mark.parametrize("path", ["/komunitas", "/articles/all"])
-def test_a_list_can_be_filtered_by_category(client: Client, kategori: dict[str, int], path: str) -> None:
+def test_a_list_can_be_filtered_by_category(client, kategori, path):
     assert names(client, path, {"kategori_id": kategori["Kesehatan Mental"]}) == [FIRSTS[path]]
     assert names(client, path, {"kategori_id": kategori["Gizi"]}) == []
     assert names(client, path, {"kategori_id": 999_999}) == []
@@ -116,12 +109,12 @@ def test_a_list_can_be_filtered_by_category(client: Client, kategori: dict[str, 
         ("/faskes", "province", "Atlantis"), ("/dokter", "province", "Atlantis"),
     ],
 )  # fmt: skip
-def test_wrong_filters_are_refused(client: Client, path: str, field: str, value: str) -> None:
+def test_wrong_filters_are_refused(client, path, field, value):
     assert_error(client.get(path, query_string={field: value}), 400, "validation_error", field)
 
 
 @pytest.mark.usefixtures("rows")
-def test_page_links_of_a_filtered_list_keep_the_filter(client: Client) -> None:
+def test_page_links_of_a_filtered_list_keep_the_filter(client):
     response = client.get("/komunitas?q=warga&per_page=1")
     assert [row["nama"] for row in response.json] == ["Lain"]
     assert response.headers["X-Total-Count"] == "2"
@@ -130,9 +123,7 @@ def test_page_links_of_a_filtered_list_keep_the_filter(client: Client) -> None:
 
 @pytest.mark.usefixtures("rows")
 @pytest.mark.parametrize("path", FIRSTS)
-def test_a_filtered_list_needs_a_bounded_number_of_statements(
-    client: Client, path: str, statements: Statements
-) -> None:
+def test_a_filtered_list_needs_a_bounded_number_of_statements(client, path, statements):
     # Each list needs one statement for the page and one for the count. Doctors also need one for their facilities.
     with statements.at_most(3 if path == "/dokter" else 2):
         assert client.get(path, query_string={"q": "a", "per_page": 1}).status_code == 200
@@ -171,7 +162,7 @@ TABLES = ("komunitas", "articles", "videos", "faskes", "dokter", "dokter_faskes"
 
 
 @pytest.fixture
-def many(committed: Flask) -> None:
+def many(committed):
     with unit_of_work():
         for statement in FILL:
             db.session.execute(sa.text(statement))
@@ -179,7 +170,7 @@ def many(committed: Flask) -> None:
 
 
 #: For each list function: its filter class, filters that match few rows, and filters that match nearly all rows.
-LISTS: list[tuple[Callable[[Any], object], type[Search], list[dict[str, Any]], list[dict[str, Any]]]] = [
+LISTS = [
     (komunitas.list_all, KomunitasFilter, [{"province": "Bali"}, {"kategori_id": 1}], [{"province": "Banten"}]),
     (lambda search: articles.list_all(search, None), KategoriFilter, [{"kategori_id": 1}], []),
     (lambda search: articles.list_all(search, 1), KategoriFilter, [{"kategori_id": 1}], []),
@@ -191,7 +182,7 @@ LISTS: list[tuple[Callable[[Any], object], type[Search], list[dict[str, Any]], l
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("many")
-def test_no_filter_reads_a_page_with_a_sequential_scan() -> None:
+def test_no_filter_reads_a_page_with_a_sequential_scan():
     for list_all, kind, few, most in LISTS:
         for narrowing in [{"q": "abcd"}, {"q": "zzzz"}, *few]:
             with unit_of_work(), plans_of_all() as plans:
@@ -206,14 +197,14 @@ def test_no_filter_reads_a_page_with_a_sequential_scan() -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("many")
-def test_a_search_of_facilities_needs_no_sequential_scan() -> None:
+def test_a_search_of_facilities_needs_no_sequential_scan():
     with unit_of_work(), plans_of_all() as plans:
         faskes.search("abcd", Page(1, 1))
     assert len(plans) == 2  # one statement for the page and one for the count
     _check(plans, {"keyword": "abcd"})
 
 
-def _check(plans: list[str], narrowing: dict[str, Any]) -> None:
+def _check(plans, narrowing):
     assert plans
     for plan in plans:
         assert not [table for table in TABLES if f"Seq Scan on {table}" in plan], f"{narrowing}\n{plan}"

@@ -1,7 +1,5 @@
 """Tests of the size of responses to list requests without paging parameters."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 import pytest
@@ -14,7 +12,6 @@ from app.forum.models import Post
 from app.identity.models import User
 from app.komunitas.models import Komunitas
 from tests.forum.posts import category_id
-from tests.helpers.client import Client
 from tests.helpers.factories import make_admin, make_user
 
 #: Text of a post, longer than a list shows.
@@ -25,23 +22,22 @@ LINK = f"<a href='https://contoh.id/{'a' * 300}'>tautan</a>"
 HTML = f"<table><tbody><tr><td><p>{'isi ' * 485}<strong>tebal {LINK}</strong></p>"
 
 
-def fill_forum() -> None:
+def fill_forum():
     author = make_user().id
     thread = {"user_id": author, "category_id": category_id(), "title": "Judul", "content": LONG}
     ids = list(db.session.scalars(sa.insert(Post).returning(Post.id), [{**thread} for _ in range(101)]))
     db.session.execute(
-        sa.insert(Post),
-        [{"root_id": ids[0], "user_id": author, "content": LONG, "depth": 1} for _ in range(101)],
+        sa.insert(Post), [{"root_id": ids[0], "user_id": author, "content": LONG, "depth": 1} for _ in range(101)]
     )
 
 
-def fill_content() -> None:
+def fill_content():
     db.session.execute(sa.insert(Article), [{"title": f"Artikel {n}", "content": HTML} for n in range(101)])
     db.session.execute(sa.insert(Komunitas), [{"nama": f"Grup {n}", "deskripsi": LONG} for n in range(101)])
 
 
 @pytest.mark.parametrize("address", ["/forum/threads", "/articles/all", "/articles/search?title=artikel", "/komunitas"])
-def test_a_public_list_without_a_page_has_100_rows_and_cuts_long_texts(client: Client, address: str) -> None:
+def test_a_public_list_without_a_page_has_100_rows_and_cuts_long_texts(client, address):
     fill_forum()
     fill_content()
     response = client.get(address)
@@ -55,7 +51,7 @@ def test_a_public_list_without_a_page_has_100_rows_and_cuts_long_texts(client: C
     assert len(whole.get("content") or whole["deskripsi"]) > 2200
 
 
-def test_the_lists_of_a_person_and_of_moderators_have_100_rows_and_cut_long_texts(client: Client) -> None:
+def test_the_lists_of_a_person_and_of_moderators_have_100_rows_and_cut_long_texts(client):
     fill_forum()
     author = client.as_(
         db.session.scalars(sa.select(User).distinct().join(Post, Post.user_id == User.id)).unique().one()
@@ -70,16 +66,16 @@ def test_the_lists_of_a_person_and_of_moderators_have_100_rows_and_cut_long_text
     assert len(client.get(f"/forum/threads/{thread_id}").json["content"]) == len(LONG)
 
 
-def test_a_cut_article_closes_each_tag(client: Client) -> None:
+def test_a_cut_article_closes_each_tag(client):
     fill_content()
     content = client.get("/articles/all").json[0]["content"]
-    open_tags: list[str] = []
+    open_tags = []
 
     class Reader(HTMLParser):
-        def handle_starttag(self, tag: str, attrs: object) -> None:
+        def handle_starttag(self, tag, attrs):
             open_tags.append(tag)
 
-        def handle_endtag(self, tag: str) -> None:
+        def handle_endtag(self, tag):
             assert open_tags.pop() == tag
 
     Reader().feed(content)
@@ -88,6 +84,6 @@ def test_a_cut_article_closes_each_tag(client: Client) -> None:
     assert "tautan" not in content
 
 
-def test_other_lists_without_a_page_have_1000_rows(client: Client) -> None:
+def test_other_lists_without_a_page_have_1000_rows(client):
     db.session.execute(sa.insert(Dokter), [{"nama": f"dr. {n}"} for n in range(1001)])
     assert len(client.get("/dokter").json) == 1000

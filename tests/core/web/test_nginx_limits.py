@@ -1,11 +1,7 @@
 """Rate limits in deploy/nginx.conf. They count requests by IPv4 address or by IPv6 network."""
 
-from __future__ import annotations
-
 import re
 import subprocess
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 import requests
@@ -46,7 +42,7 @@ http {{
 
 
 @pytest.fixture
-def refuses(tmp_path: Path) -> Iterator[Callable[[str], bool]]:
+def refuses(tmp_path):
     """Return a function that sends a request from an address, and returns whether nginx refuses the request."""
     nginx = require("nginx")
     shipped = (ROOT / "deploy/nginx.conf").read_text()
@@ -56,11 +52,11 @@ def refuses(tmp_path: Path) -> Iterator[Callable[[str], bool]]:
     conf = tmp_path / "nginx.conf"
     conf.write_text(CONF.format(folder=tmp_path, network=network[0], port=port))
 
-    def ask(address: str) -> bool:
+    def ask(address):
         response = requests.get(f"http://127.0.0.1:{port}/", headers={"X-Address": address}, timeout=PATIENCE_S)
         return response.status_code == 429
 
-    def is_up() -> bool:
+    def is_up():
         try:
             ask("127.0.0.1")
         except requests.ConnectionError:
@@ -75,7 +71,7 @@ def refuses(tmp_path: Path) -> Iterator[Callable[[str], bool]]:
             process.terminate()
 
 
-def test_ipv6_is_limited_by_network_and_ipv4_by_address(refuses: Callable[[str], bool]) -> None:
+def test_ipv6_is_limited_by_network_and_ipv4_by_address(refuses):
     assert not refuses("2001:db8:0:7::1")
     for address in ("2001:db8:0:7:a:b:c:d", "2001:db8::7:0:0:0:2", "2001:db8:0:7:a0a:a0a:a0a:a0a", "2001:db8:0:7::"):
         assert refuses(address)

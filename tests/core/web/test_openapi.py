@@ -1,13 +1,10 @@
 """Types in the OpenAPI document: names, required properties, enumerations, variants, errors."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from typing import Any
 
 import pytest
-from flask import Flask
 
 from app.core.lib.provinces import PROVINCES
 from app.core.web.blueprint import api
@@ -24,12 +21,11 @@ RegExp Report Request Response Screen Selection Set Storage String Symbol Text T
 
 
 @pytest.fixture
-def document(app: Flask) -> Node:
-    found: Node = api.spec.to_dict()
-    return found
+def document(app):
+    return api.spec.to_dict()
 
 
-def operations(document: Node) -> dict[str, Node]:
+def operations(document):
     return {
         operation["operationId"]: operation
         for item in document["paths"].values()
@@ -38,23 +34,23 @@ def operations(document: Node) -> dict[str, Node]:
     }
 
 
-def body(document: Node, operation: str, status: str = "200") -> Any:
+def body(document, operation, status="200"):
     """Return the schema of a JSON response."""
     return operations(document)[operation]["responses"][status]["content"]["application/json"]["schema"]
 
 
-def test_every_route_has_an_operation_with_a_unique_id(document: Node, app: Flask) -> None:
+def test_every_route_has_an_operation_with_a_unique_id(document, app):
     names = operations(document)
     assert len(names) == len(routes(app))
     assert all(re.fullmatch(r"[a-z]+([A-Z][a-z]+)*", name) for name in names)
     assert {"login", "listThreads", "createReminder", "listNearbyFaskes", "exportReport"} <= names.keys()
 
 
-def test_no_schema_has_the_name_of_a_global_javascript_type(document: Node) -> None:
+def test_no_schema_has_the_name_of_a_global_javascript_type(document):
     assert not set(GLOBALS.split()) & document["components"]["schemas"].keys()
 
 
-def test_no_two_paths_differ_only_in_a_parameter_name(document: Node) -> None:
+def test_no_two_paths_differ_only_in_a_parameter_name(document):
     shapes = Counter(re.sub(r"\{\w+\}", "{}", path) for path in document["paths"])
     assert shapes.most_common(1)[0][1] == 1
     admin = document["paths"]["/api/admins/{username_or_user_id}"]
@@ -62,7 +58,7 @@ def test_no_two_paths_differ_only_in_a_parameter_name(document: Node) -> None:
     assert types == {"get": "string", "put": "integer", "delete": "integer"}
 
 
-def test_response_properties_are_required_unless_marked_optional(document: Node) -> None:
+def test_response_properties_are_required_unless_marked_optional(document):
     schemas = document["components"]["schemas"]
     assert set(schemas["User"]["required"]) == set(schemas["User"]["properties"])
     assert set(schemas["Thread"]["properties"]) - set(schemas["Thread"]["required"]) == {
@@ -75,13 +71,13 @@ def test_response_properties_are_required_unless_marked_optional(document: Node)
     assert "x-optional" not in str(document)
 
 
-def test_an_update_of_notification_settings_has_no_required_fields(document: Node) -> None:
+def test_an_update_of_notification_settings_has_no_required_fields(document):
     schemas = document["components"]["schemas"]
     assert "required" not in schemas["NotificationSettingsUpdate"]
     assert set(schemas["NotificationSettings"]["required"]) == set(schemas["NotificationSettingsUpdate"]["properties"])
 
 
-def test_nullable_account_properties_allow_null_in_the_schema(document: Node) -> None:
+def test_nullable_account_properties_allow_null_in_the_schema(document):
     account = document["components"]["schemas"]["Account"]["properties"]
     assert account["email"]["type"] == ["string", "null"]
     assert account["nama_samaran"]["type"] == "null"
@@ -89,7 +85,7 @@ def test_nullable_account_properties_allow_null_in_the_schema(document: Node) ->
     assert account["username"]["type"] == "string"
 
 
-def test_a_query_parameter_is_never_null(document: Node) -> None:
+def test_a_query_parameter_is_never_null(document):
     queries = [
         parameter["schema"]
         for operation in operations(document).values()
@@ -101,7 +97,7 @@ def test_a_query_parameter_is_never_null(document: Node) -> None:
     assert all(schema.get("default", "") is not None for schema in queries)
 
 
-def test_enumerations_are_named_schemas(document: Node) -> None:
+def test_enumerations_are_named_schemas(document):
     schemas = document["components"]["schemas"]
     assert schemas["Province"] == {"type": "string", "enum": list(PROVINCES)}
     assert schemas["Tipe"] == {"type": "string", "enum": ["obat", "makan", "terapi", "kontrol"]}
@@ -110,7 +106,7 @@ def test_enumerations_are_named_schemas(document: Node) -> None:
 
 
 @pytest.mark.parametrize("name", ["Pengingat", "PengingatCreate"])
-def test_the_tipe_of_a_reminder_selects_the_schema_of_its_details(document: Node, name: str) -> None:
+def test_the_tipe_of_a_reminder_selects_the_schema_of_its_details(document, name):
     schemas = document["components"]["schemas"]
     mapping = schemas[name]["discriminator"]["mapping"]
     assert [each["$ref"] for each in schemas[name]["oneOf"]] == list(mapping.values())
@@ -121,7 +117,7 @@ def test_the_tipe_of_a_reminder_selects_the_schema_of_its_details(document: Node
         assert {"tipe", "details", "judul"} <= set(variant["required"])
 
 
-def test_a_picture_is_a_file_in_a_form_and_null_in_json(document: Node) -> None:
+def test_a_picture_is_a_file_in_a_form_and_null_in_json(document):
     content = operations(document)["createThread"]["requestBody"]["content"]
     schemas = document["components"]["schemas"]
     assert content["multipart/form-data"]["schema"] == {"$ref": "#/components/schemas/ThreadCreateForm"}
@@ -130,7 +126,7 @@ def test_a_picture_is_a_file_in_a_form_and_null_in_json(document: Node) -> None:
     assert schemas["ThreadCreate"]["properties"]["image"]["type"] == "null"
 
 
-def test_an_export_response_can_be_csv_xlsx_or_pdf(document: Node) -> None:
+def test_an_export_response_can_be_csv_xlsx_or_pdf(document):
     response = operations(document)["exportReport"]["responses"]["200"]
     assert [kind.rpartition(".")[2] for kind in response["content"]] == ["text/csv", "sheet", "application/pdf"]
 
@@ -145,21 +141,19 @@ def test_an_export_response_can_be_csv_xlsx_or_pdf(document: Node) -> None:
         ("getExport", {"200", "202"}),
     ],
 )
-def test_an_operation_documents_its_successes_and_all_errors_once(
-    document: Node, operation: str, statuses: set[str]
-) -> None:
+def test_an_operation_documents_its_successes_and_all_errors_once(document, operation, statuses):
     responses = operations(document)[operation]["responses"]
     assert responses.keys() == {*statuses, "default"}
     assert responses["default"] == {"$ref": "#/components/responses/DEFAULT_ERROR"}
 
 
 @pytest.mark.parametrize("operation", ["createReminder", "createObatReminder"])
-def test_a_create_for_a_patient_takes_patient_id_and_idempotency_key(document: Node, operation: str) -> None:
+def test_a_create_for_a_patient_takes_patient_id_and_idempotency_key(document, operation):
     names = {parameter["name"] for parameter in operations(document)[operation]["parameters"]}
     assert names == {"patient_id", "Idempotency-Key"}
 
 
-def test_an_operation_documents_its_token_and_role_requirements(document: Node) -> None:
+def test_an_operation_documents_its_token_and_role_requirements(document):
     found = {name: (each["security"], each["description"]) for name, each in operations(document).items()}
     assert found["refresh"] == ([], "Needs no token.")
     assert found["listThreads"] == ([{}, {"bearer": []}], "Needs no token; one that is sent must be valid.")

@@ -1,12 +1,10 @@
 """Responses for unknown addresses: a small page for a browser, JSON for a program."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
 
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.language import assert_readable
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
@@ -14,7 +12,7 @@ UNKNOWN = ["/nowhere", "/api/nowhere", "/k/", "/k/a/b", "/api/forum/threads/abc"
 
 
 @pytest.mark.parametrize("path", UNKNOWN)
-def test_a_browser_gets_an_html_404_page_for_an_unknown_path(client: Client, path: str) -> None:
+def test_a_browser_gets_an_html_404_page_for_an_unknown_path(client, path):
     response = client.app.test_client().get(path, headers={"Accept": BROWSER})
     assert (response.status_code, response.mimetype) == (404, "text/html")
     assert_small(response.text)
@@ -27,25 +25,25 @@ def test_a_browser_gets_an_html_404_page_for_an_unknown_path(client: Client, pat
     "accept",
     [None, "*/*", "application/json", "application/json, text/html", "text/html;q=0.5, */*;q=0.8", "text/html;q=x, ,;"],
 )
-def test_a_program_gets_a_json_404_for_an_unknown_path(client: Client, accept: str | None) -> None:
+def test_a_program_gets_a_json_404_for_an_unknown_path(client, accept):
     headers = {"Accept": accept} if accept else {}
     for path in ("/nowhere", "/k/a/b"):
         assert_error(client.app.test_client().get(path, headers=headers), 404, "route_not_found")
 
 
-def test_a_missing_record_a_405_and_a_401_are_json_for_a_browser(client: Client) -> None:
+def test_a_missing_record_a_405_and_a_401_are_json_for_a_browser(client):
     for method, path, status in (("GET", "/roles/999", 404), ("GET", "/login", 405), ("GET", "/profile", 401)):
         assert_error(client.open(method, path, headers={"Accept": BROWSER}), status)
 
 
 @pytest.mark.parametrize("accept", [BROWSER, "application/json"])
-def test_an_unknown_link_is_an_html_404_page_for_browser_and_program(client: Client, accept: str) -> None:
+def test_an_unknown_link_is_an_html_404_page_for_browser_and_program(client, accept):
     response = client.app.test_client().get("/k/unknown", headers={"Accept": accept})
     assert (response.status_code, response.mimetype) == (404, "text/html")
     assert_small(response.text)
 
 
-def assert_small(page: str) -> None:
+def assert_small(page):
     """Assert that a page has a heading, one short paragraph, at most one link, and the emergency number."""
     assert page.count("<h1>") == 1
     assert page.count("<a ") <= 1

@@ -1,18 +1,16 @@
 """Parser of request bodies: strict JSON, forms, and rejection of values that no column can store."""
 
-from __future__ import annotations
-
 import io
 
 import pytest
 
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
 
 LOGIN = b'{"username": "siti", "password": "rahasia123"}'
 
 
-def send(client: Client, body: bytes, content_type: str = "application/json") -> object:
+def send(client, body, content_type="application/json"):
     return client.post("/login", data=body, content_type=content_type)
 
 
@@ -35,11 +33,11 @@ def send(client: Client, body: bytes, content_type: str = "application/json") ->
         b"'single'",
     ],
 )
-def test_invalid_json_is_refused(client: Client, body: bytes) -> None:
+def test_invalid_json_is_refused(client, body):
     assert_error(send(client, body), 400, "invalid_json")
 
 
-def test_the_last_value_of_a_repeated_key_counts(client: Client) -> None:
+def test_the_last_value_of_a_repeated_key_counts(client):
     make_user(username="siti")
     assert send(client, b'{"username": "a", "username": "siti", "password": "rahasia123"}').status_code == 200
 
@@ -48,11 +46,11 @@ def test_the_last_value_of_a_repeated_key_counts(client: Client) -> None:
     "body",
     [b'{"username": "si\\u0000ti", "password": "x"}', b'{"username": "\\ud800", "password": "x"}', b'{"\\u0000": 1}'],
 )
-def test_text_that_cannot_be_stored_is_refused(client: Client, body: bytes) -> None:
+def test_text_that_cannot_be_stored_is_refused(client, body):
     assert_error(send(client, body), 400, "invalid_text")
 
 
-def test_a_nul_character_in_json_query_or_form_is_refused(client: Client) -> None:
+def test_a_nul_character_in_json_query_or_form_is_refused(client):
     assert_error(client.post("/login", {"username": "siti", "password": "a\0b"}), 400, "invalid_text")
     assert_error(client.get("/send-verification-code?phone=%00"), 400, "invalid_text")
     form = client.as_(make_user()).put("/profile", data={"nama_ktp": "a\0b"}, content_type="multipart/form-data")
@@ -60,47 +58,47 @@ def test_a_nul_character_in_json_query_or_form_is_refused(client: Client) -> Non
 
 
 @pytest.mark.parametrize("body", [b"", b"   ", b"{}", b"[]", b"null", b'"x"', b"5", b"true"])
-def test_a_body_without_the_required_fields_is_a_validation_error(client: Client, body: bytes) -> None:
+def test_a_body_without_the_required_fields_is_a_validation_error(client, body):
     assert_error(send(client, body), 400, "validation_error")
 
 
 @pytest.mark.parametrize(
     "content_type", ["application/json", "text/plain;charset=UTF-8", "application/json; charset=utf-8"]
 )
-def test_json_is_parsed_with_json_and_text_content_types(client: Client, content_type: str) -> None:
+def test_json_is_parsed_with_json_and_text_content_types(client, content_type):
     make_user(username="siti")
     assert send(client, LOGIN, content_type).status_code == 200
 
 
-def test_strings_are_stripped_and_passwords_are_not(client: Client) -> None:
+def test_strings_are_stripped_and_passwords_are_not(client):
     make_user(username="siti", password="  berbatas  ")
     assert client.post("/login", {"username": " siti ", "password": "  berbatas  "}).status_code == 200
     assert client.post("/login", {"username": "siti", "password": "berbatas"}).status_code == 401
 
 
-def test_unknown_fields_are_ignored(client: Client) -> None:
+def test_unknown_fields_are_ignored(client):
     make_user(username="siti")
     body = {"username": "siti", "password": "rahasia123", "remember": True, "x": {"y": [1]}}
     assert client.post("/login", body).status_code == 200
 
 
-def test_json_over_one_mebibyte_is_too_large(client: Client) -> None:
+def test_json_over_one_mebibyte_is_too_large(client):
     body = b'{"username": "' + b"x" * (1024 * 1024) + b'"}'
     assert_error(send(client, body), 413, "payload_too_large")
 
 
-def test_a_form_over_ten_mebibytes_is_too_large(client: Client) -> None:
+def test_a_form_over_ten_mebibytes_is_too_large(client):
     upload = (io.BytesIO(b"x" * (10 * 1024 * 1024 + 1)), "a.jpg")
     assert_error(client.as_(make_user()).put("/profile", data={"image": upload}), 413, "payload_too_large")
 
 
 @pytest.mark.parametrize("body", [b"", b"--x", b"--x\r\nContent-Disposition: form-data\r\n\r\n", b"\x00\xff" * 50])
-def test_a_broken_form_never_crashes(client: Client, body: bytes) -> None:
+def test_a_broken_form_never_crashes(client, body):
     response = client.as_(make_user()).put("/profile", data=body, content_type="multipart/form-data; boundary=x")
     assert response.status_code in (200, 400)
 
 
-def test_a_broken_json_string_in_a_form_is_refused(client: Client) -> None:
+def test_a_broken_json_string_in_a_form_is_refused(client):
     form = {"role_ids": "[1,"}
     response = client.as_(make_user()).put("/profile", data=form, content_type="multipart/form-data")
     assert_error(response, 400, "invalid_json")

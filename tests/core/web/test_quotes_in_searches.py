@@ -1,7 +1,5 @@
 """Searches find straight and curly quotation marks alike."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.core.database.session import db
@@ -9,7 +7,6 @@ from app.dokter.models import Dokter
 from app.komunitas.models import Komunitas
 from tests.faskes.places import make_faskes
 from tests.forum.posts import write_reply, write_thread
-from tests.helpers.client import Client
 from tests.helpers.factories import make_article, make_user, make_video
 
 CURLY, STRAIGHT = "Qur’an “Sehat”", 'Qur\'an "Sehat"'
@@ -22,9 +19,7 @@ PARAMETERS = {"/articles/search": "title", "/faskes/search": "keyword"}
 
 
 @pytest.mark.parametrize(("stored", "sent"), [(CURLY, STRAIGHT), (STRAIGHT, CURLY), (CURLY, CURLY), (CURLY, "r'an")])
-def test_straight_and_curly_quotation_marks_find_each_other(
-    client: Client, siti: Client, admin: Client, stored: str, sent: str
-) -> None:
+def test_straight_and_curly_quotation_marks_find_each_other(client, siti, admin, stored, sent):
     make_user(nama_ktp=stored)
     make_article(title=stored)
     make_video(title=stored)
@@ -42,6 +37,6 @@ def test_straight_and_curly_quotation_marks_find_each_other(
 
 
 @pytest.mark.parametrize("sent", ["Quran", "Qur''an", "Sehat''"])
-def test_a_quotation_mark_is_one_character(client: Client, sent: str) -> None:
+def test_a_quotation_mark_is_one_character(client, sent):
     make_article(title=CURLY)
     assert client.get("/articles/all", query_string={"q": sent}).json == []

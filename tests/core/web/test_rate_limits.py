@@ -3,20 +3,15 @@
 Each application has its own counts.
 """
 
-from __future__ import annotations
-
 import socket
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from itertools import count
 from math import inf
 
 import pytest
-from flask import Flask
 from limits import parse
 from psycopg2.errors import DeadlockDetected
-from redis import Redis
 from sqlalchemy.exc import OperationalError
 
 from app import create_app
@@ -25,7 +20,7 @@ from app.core.errors import NotFound, TooManyRequests
 from app.core.jobs.redis import WEB, connect
 from app.core.web.rate_limits import AWAY_S, RateLimits, limit
 from tests.helpers.apps import config_for_tests
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 
 REFRESH = {"refresh_token": "x"}
 #: Redis key of the limit. It must not change, because processes of two versions share it during a rollout.
@@ -38,18 +33,18 @@ TWICE = parse("2 per minute")
 class Clock:
     """Replacement for `monotonic` in `app.core.web.rate_limits`. Tests set its time."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch):
         self.now = 1000.0
         monkeypatch.setattr("app.core.web.rate_limits.monotonic", lambda: self.now)
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+def clock(monkeypatch):
     return Clock(monkeypatch)
 
 
 @pytest.fixture
-def silent() -> Iterator[socket.socket]:
+def silent():
     """Yield a server that accepts connections and sends nothing."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.setblocking(False)
@@ -57,21 +52,21 @@ def silent() -> Iterator[socket.socket]:
 
 
 @pytest.fixture
-def moving(app: Flask, silent: socket.socket) -> Iterator[Redis]:
+def moving(app, silent):
     """Yield a Redis client of the silent server. The function `back` connects the client to the test Redis."""
     client = connect(f"redis://127.0.0.1:{silent.getsockname()[1]}/0", **WEB)
     yield client
     client.connection_pool.disconnect()
 
 
-def back(client: Redis, app: Flask) -> None:
+def back(client, app):
     pool = client.connection_pool
     pool.disconnect()
     pool.connection_kwargs.update(app.extensions["redis"].connection_pool.connection_kwargs)
     pool.reset()
 
 
-def connections(server: socket.socket) -> int:
+def connections(server):
     """Return the number of new connections to `server` since the last call."""
     count = 0
     while True:
@@ -82,12 +77,12 @@ def connections(server: socket.socket) -> int:
         count += 1
 
 
-def test_the_redis_key_of_a_limit_keeps_its_format(app: Flask, client: Client, limited: None) -> None:
+def test_the_redis_key_of_a_limit_keeps_its_format(app, client, limited):
     assert client.post("/refresh", REFRESH).status_code == 401
     assert app.extensions["redis"].keys("LIMITS:*") == [REFRESH_KEY.encode()]
 
 
-def test_redis_keys_contain_no_username_or_phone_number(app: Flask, client: Client, limited: None) -> None:
+def test_redis_keys_contain_no_username_or_phone_number(app, client, limited):
     body = {"username": "SandiDiTempatSalah", "password": "x"}
     assert client.post("/login", body).status_code == 401
     assert client.get("/send-verification-code", query_string={"phone": "081277660044"}).status_code == 200
@@ -98,7 +93,7 @@ def test_redis_keys_contain_no_username_or_phone_number(app: Flask, client: Clie
     assert "81277660044" not in keys
 
 
-def test_retry_after_is_the_remaining_time_of_the_window(app: Flask, client: Client, limited: None) -> None:
+def test_retry_after_is_the_remaining_time_of_the_window(app, client, limited):
     first = time.time() - 50
     app.extensions["redis"].lpush(REFRESH_KEY, *[first] * 120)
     refused = client.post("/refresh", REFRESH)
@@ -109,7 +104,7 @@ def test_retry_after_is_the_remaining_time_of_the_window(app: Flask, client: Cli
     )
 
 
-def test_the_error_message_gives_a_long_wait_in_minutes(app: Flask, client: Client, limited: None) -> None:
+def test_the_error_message_gives_a_long_wait_in_minutes(app, client, limited):
     for _ in range(10):
         client.post("/login", {"username": "siti", "password": "salah"})
     refused = client.post("/login", {"username": "siti", "password": "salah"})
@@ -118,7 +113,7 @@ def test_the_error_message_gives_a_long_wait_in_minutes(app: Flask, client: Clie
     assert refused.json["message"] == f"Terlalu banyak permintaan. Coba lagi dalam {minutes} menit."
 
 
-def test_a_call_refused_by_one_limit_is_not_counted_by_another_limit(app: Flask, client: Client, limited: None) -> None:
+def test_a_call_refused_by_one_limit_is_not_counted_by_another_limit(app, client, limited):
     for n in range(21):
         client.post("/push/send", {"user_id": 1, "payload": {"title": "Halo", "body": str(n)}})
     by_address = "LIMITS:LIMITER/limit/127.0.0.1/push.send/60/1/minute"
@@ -126,14 +121,12 @@ def test_a_call_refused_by_one_limit_is_not_counted_by_another_limit(app: Flask,
 
 
 @pytest.mark.parametrize("is_away", [False, True])
-def test_successful_calls_are_not_counted_by_a_limit_of_failures(
-    app: Flask, limited: None, monkeypatch: pytest.MonkeyPatch, is_away: bool
-) -> None:
+def test_successful_calls_are_not_counted_by_a_limit_of_failures(app, limited, monkeypatch, is_away):
     if is_away:
         monkeypatch.setattr(app.extensions["limits"], "_away_until", inf)
 
     @limit("2 per minute; 3 per hour", key=lambda: "siti", counts=NotFound, counter="look")
-    def look(*, well: bool) -> None:
+    def look(*, well):
         if not well:
             raise NotFound
 
@@ -149,7 +142,7 @@ def test_successful_calls_are_not_counted_by_a_limit_of_failures(
             app.extensions["limits"].hit(parse("3 per hour"), "limit", "siti", "look")
 
 
-def test_the_process_counts_calls_while_redis_is_unavailable(app: Flask, moving: Redis, clock: Clock) -> None:
+def test_the_process_counts_calls_while_redis_is_unavailable(app, moving, clock):
     limits = RateLimits(moving, enabled=True)
     limits.hit(TWICE, "a")
     limits.hit(TWICE, "a")
@@ -159,7 +152,7 @@ def test_the_process_counts_calls_while_redis_is_unavailable(app: Flask, moving:
     limits.hit(TWICE, "b")
 
 
-def test_an_unavailable_redis_is_tried_once_in_a_pause(moving: Redis, silent: socket.socket, clock: Clock) -> None:
+def test_an_unavailable_redis_is_tried_once_in_a_pause(moving, silent, clock):
     limits = RateLimits(moving, enabled=True)
     for n in range(20):
         limits.hit(TWICE, str(n))
@@ -170,9 +163,7 @@ def test_an_unavailable_redis_is_tried_once_in_a_pause(moving: Redis, silent: so
     assert connections(silent) == 1
 
 
-def test_a_login_tries_an_unresponsive_redis_at_most_once(
-    app: Flask, client: Client, moving: Redis, silent: socket.socket, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_login_tries_an_unresponsive_redis_at_most_once(app, client, moving, silent, clock, monkeypatch):
     """A failed login is counted three times, but may wait for Redis only once.
 
     Two limits count each login, and one of these limits counts a failed login a second time.
@@ -185,7 +176,7 @@ def test_a_login_tries_an_unresponsive_redis_at_most_once(
     assert waits == [1, 0, 0, 0]
 
 
-def test_calls_are_counted_in_redis_again_after_the_pause(app: Flask, moving: Redis, clock: Clock) -> None:
+def test_calls_are_counted_in_redis_again_after_the_pause(app, moving, clock):
     limits = RateLimits(moving, enabled=True)
     for n in range(3):
         limits.hit(TWICE, str(n))
@@ -198,7 +189,7 @@ def test_calls_are_counted_in_redis_again_after_the_pause(app: Flask, moving: Re
     assert app.extensions["redis"].llen(f"LIMITS:{TWICE.key_for('a')}") == 2
 
 
-def test_two_applications_in_one_process_count_separately(app: Flask, client: Client, limited: None) -> None:
+def test_two_applications_in_one_process_count_separately(app, client, limited):
     config = {"REDIS_URL": "redis://127.0.0.1:1/0", "DATABASE_URL": app.config["SQLALCHEMY_DATABASE_URI"]}
     other = create_app(config_for_tests(**config, RATE_LIMITS="on"))
     codes = [other.test_client().post("/api/auth/check-username", json={}).status_code for _ in range(61)]
@@ -207,17 +198,15 @@ def test_two_applications_in_one_process_count_separately(app: Flask, client: Cl
     assert len(app.extensions["redis"].keys("LIMITS:*")) == 1
 
 
-def test_without_rate_limits_nothing_is_counted(app: Flask, client: Client) -> None:
+def test_without_rate_limits_nothing_is_counted(app, client):
     assert [client.post("/auth/check-username", {}).status_code for _ in range(61)] == [400] * 61
     assert not app.extensions["redis"].keys("LIMITS:*")
 
 
-def test_a_request_that_is_retried_after_a_deadlock_counts_once(
-    client: Client, limited: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_request_that_is_retried_after_a_deadlock_counts_once(client, limited, monkeypatch):
     check, calls = accounts.check_username, count(1)
 
-    def deadlocked_at_first(username: str) -> object:
+    def deadlocked_at_first(username):
         if next(calls) % 2:
             raise OperationalError("SELECT", {}, DeadlockDetected())
         return check(username)

@@ -1,15 +1,12 @@
 """Error messages for invalid input: one sentence for the user, and messages by the dotted path of the field."""
 
-from __future__ import annotations
-
 import io
-from typing import Any
 
 import pytest
 from marshmallow import Schema, ValidationError, fields
 
 from app.core.web.fields import ListOf
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
 
 DOSE = {"jam": "00:00", "jumlah": 1, "satuan": "tablet"}
@@ -17,27 +14,24 @@ OBAT = {"nama_obat": "Metformin", "frekuensi": 2, "aturan": "saat makan", "jadwa
 REMINDER = {"judul": "Obat", "details": OBAT}
 
 
-def told(response: Any) -> tuple[str, dict[str, list[str]]]:
+def told(response):
     assert_error(response, 400, "validation_error")
     return response.json["message"], response.json["errors"]
 
 
-def test_the_error_message_has_the_indonesian_label_of_a_json_field(client: Client) -> None:
+def test_the_error_message_has_the_indonesian_label_of_a_json_field(client):
     message, errors = told(client.post("/login", {"username": "siti"}))
     assert message == "Kata sandi wajib diisi."
     assert errors == {"password": ["wajib diisi."]}
 
 
-def test_all_invalid_fields_are_reported_and_the_first_makes_the_message(client: Client) -> None:
+def test_all_invalid_fields_are_reported_and_the_first_makes_the_message(client):
     message, errors = told(client.post("/login", {"username": "", "password": 7}))
     assert message == "Nama pengguna wajib diisi."
-    assert errors == {
-        "username": ["wajib diisi."],
-        "password": ["isi dengan teks."],
-    }
+    assert errors == {"username": ["wajib diisi."], "password": ["isi dengan teks."]}
 
 
-def test_an_error_in_a_nested_field_has_a_dotted_path_and_its_position(siti: Client) -> None:
+def test_an_error_in_a_nested_field_has_a_dotted_path_and_its_position(siti):
     details = {**OBAT, "jadwal": [{**DOSE, "jam": "25:00"}, {**DOSE, "jumlah": 0}]}
     message, errors = told(siti.post("/pengingat/obat", {**REMINDER, "details": details}))
     assert message == "Jam pada jadwal ke-1: tulis seperti 07:30."
@@ -47,26 +41,26 @@ def test_an_error_in_a_nested_field_has_a_dotted_path_and_its_position(siti: Cli
     }
 
 
-def test_a_list_item_of_the_wrong_type_is_reported_under_its_own_path(siti: Client) -> None:
+def test_a_list_item_of_the_wrong_type_is_reported_under_its_own_path(siti):
     message, errors = told(siti.post("/pengingat/obat", {**REMINDER, "details": {**OBAT, "jadwal": ["07:00", DOSE]}}))
     assert message == "Jadwal ke-1 tidak sesuai."
     assert errors == {"details.jadwal.0": ["Isian ini tidak sesuai."]}
 
 
-def test_an_error_across_several_fields_is_reported_at_one_field(siti: Client) -> None:
+def test_an_error_across_several_fields_is_reported_at_one_field(siti):
     message, errors = told(siti.post("/pengingat/obat", {**REMINDER, "details": {**OBAT, "frekuensi": 1}}))
     assert message == "Jumlah jam harus sama dengan frekuensi."
     assert errors == {"details.frekuensi": ["Jumlah jam harus sama dengan frekuensi."]}
 
 
 @pytest.mark.parametrize("sent", [[], "teks", 7])
-def test_a_body_that_is_not_an_object_gets_one_error_for_the_whole_body(client: Client, sent: object) -> None:
+def test_a_body_that_is_not_an_object_gets_one_error_for_the_whole_body(client, sent):
     message, errors = told(client.post("/login", sent))
     assert message == "Data yang dikirim tidak sesuai."
     assert errors == {"_schema": ["Isian ini tidak sesuai."]}
 
 
-def test_query_errors_are_reported_like_body_errors(client: Client) -> None:
+def test_query_errors_are_reported_like_body_errors(client):
     message, errors = told(client.get("/forum/threads?page=0&per_page=1000&saved=mungkin"))
     assert message == "Nomor halaman harus dari 1 sampai 1000000."
     assert errors == {
@@ -76,13 +70,13 @@ def test_query_errors_are_reported_like_body_errors(client: Client) -> None:
     }
 
 
-def test_an_error_across_query_parameters_is_reported_at_one_parameter(admin: Client) -> None:
+def test_an_error_across_query_parameters_is_reported_at_one_parameter(admin):
     message, errors = told(admin.get("/admins/overview?start=2026-03-02&end=2026-03-01"))
     assert message == "Tanggal mulai tidak boleh sesudah tanggal akhir."
     assert errors == {"start": ["tidak boleh sesudah tanggal akhir."]}
 
 
-def test_form_errors_are_reported_like_body_errors(siti: Client) -> None:
+def test_form_errors_are_reported_like_body_errors(siti):
     form = {"nama_ktp": "x" * 101, "role_ids": ["1", "dua"], "domicile": "Atlantis", "email": "siti"}
     message, errors = told(siti.put("/profile", data=form))
     assert message == "E-mail: tulis seperti siti@example.com."
@@ -94,41 +88,41 @@ def test_form_errors_are_reported_like_body_errors(siti: Client) -> None:
     }
 
 
-def test_errors_in_a_form_with_files_are_reported_like_body_errors(admin: Client) -> None:
+def test_errors_in_a_form_with_files_are_reported_like_body_errors(admin):
     form = {"nama": "dr. Ani", "faskes_ids": '["x", 7]', "image": (io.BytesIO(b"x"), "")}
     message, errors = told(admin.post("/dokter", data=form))
     assert message == "Fasilitas kesehatan ke-2: isi dengan teks."
     assert errors == {"faskes_ids.1": ["isi dengan teks."]}
 
 
-def test_an_error_from_a_service_has_the_format_of_a_schema_error(admin: Client) -> None:
+def test_an_error_from_a_service_has_the_format_of_a_schema_error(admin):
     message, errors = told(admin.post("/dokter", {"nama": "dr. Ani", "faskes_ids": ["tidak-ada"]}))
     assert message == "Fasilitas kesehatan tidak dikenal: tidak-ada."
     assert errors == {"faskes_ids": ["tidak dikenal: tidak-ada."]}
 
 
-def test_an_error_from_the_database_has_the_format_of_a_schema_error(admin: Client) -> None:
+def test_an_error_from_the_database_has_the_format_of_a_schema_error(admin):
     message, errors = told(admin.post("/komunitas", {"nama": "Sahabat", "kategori_id": 999_999}))
     assert message == "Kategori tidak ditemukan."
     assert errors == {"kategori_id": ["tidak ditemukan."]}
 
 
-def test_the_error_for_an_unknown_choice_lists_the_valid_choices(admin: Client) -> None:
+def test_the_error_for_an_unknown_choice_lists_the_valid_choices(admin):
     message, _ = told(admin.get("/admins/export/users?format=docx"))
     assert message == "Format harus salah satu dari: csv, pdf, xlsx."
 
 
-def test_unknown_fields_in_a_nested_object_are_ignored(admin: Client) -> None:
+def test_unknown_fields_in_a_nested_object_are_ignored(admin):
     somebody = make_user()
     payload = {"title": "Halo", "body": "Kabar", "badge": 3}
     assert admin.post("/push/send", {"user_id": somebody.id, "payload": payload}).status_code == 200
 
 
-def test_a_list_that_is_too_long_is_refused_before_its_items_are_read() -> None:
-    read: list[object] = []
+def test_a_list_that_is_too_long_is_refused_before_its_items_are_read():
+    read = []
 
     class Item(fields.Integer):
-        def _deserialize(self, value: object, *args: Any, **kwargs: Any) -> int:
+        def _deserialize(self, value, *args, **kwargs):
             read.append(value)
             raise self.make_error("invalid")
 

@@ -1,22 +1,18 @@
 """Required texts need a character that people can see."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from tests.forum.posts import category_id, write_thread
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 
 #: Texts that show nothing: zero-width characters, joiners, Hangul fillers, a Braille blank, marks without a letter.
 UNSEEN = ["\u200b", "\u200c\u200d\u2060", "\ufeff", "\u115f\u1160", "\u3164", "\uffa0", "\u2800", "\u00ad", "\ufe0f"]
 DOSE = {"jam": "00:00", "jumlah": 1, "satuan": "tablet"}
-OBAT: dict[str, Any] = {"nama_obat": "Metformin", "frekuensi": 1, "aturan": "setelah makan", "jadwal": [DOSE]}
+OBAT = {"nama_obat": "Metformin", "frekuensi": 1, "aturan": "setelah makan", "jadwal": [DOSE]}
 
 
 @pytest.mark.parametrize("unseen", UNSEEN)
-def test_a_text_that_nobody_can_see_is_refused(siti: Client, admin: Client, unseen: str) -> None:
+def test_a_text_that_nobody_can_see_is_refused(siti, admin, unseen):
     thread = {"category_id": category_id("Umum"), "title": "Menu", "content": "Apa saja?"}
     path = f"/forum/threads/{write_thread(siti)['id']}"
     reminder = {"judul": "Obat", "details": OBAT}
@@ -45,5 +41,5 @@ def test_a_text_that_nobody_can_see_is_refused(siti: Client, admin: Client, unse
 
 
 @pytest.mark.parametrize("seen", ["a", "?", "🙏", "7", "م", "a\u200b", "👨\u200d👩"])
-def test_one_visible_character_is_enough(siti: Client, seen: str) -> None:
+def test_one_visible_character_is_enough(siti, seen):
     assert write_thread(siti, title=seen, content=seen)["title"] == seen

@@ -1,10 +1,7 @@
 """Helpers that announce a broadcast and return its recipients, and a clock that a test sets."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -23,13 +20,13 @@ class Time:
     now = NOON
 
 
-def announce(article_id: int = 1, **fields: Any) -> int:
+def announce(article_id=1, **fields):
     with unit_of_work():
         broadcasts.announce(About("article", article_id), **fields)
     found = db.session.scalars(sa.select(Broadcast).filter_by(about_id=article_id)).one()
     return found.id
 
 
-def recipients(article_id: int = 1) -> set[int | None]:
+def recipients(article_id=1):
     about = outbox.is_about(About("article", article_id))
     return set(db.session.scalars(sa.select(Delivery.user_id).where(about)))

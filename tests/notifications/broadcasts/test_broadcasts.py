@@ -1,12 +1,9 @@
 """Broadcasts: recipients, times, daily limit and fan-out."""
 
-from __future__ import annotations
-
 from datetime import UTC, timedelta
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.jobs import queue
@@ -14,12 +11,10 @@ from app.notifications.broadcasts import fan_out
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.models import About, Broadcast, BroadcastState, Delivery
 from tests.helpers.factories import make_user
-from tests.notifications.broadcasts.announcing import NOON, Configure, Time, announce, recipients
+from tests.notifications.broadcasts.announcing import NOON, announce, recipients
 
 
-def test_a_broadcast_reaches_all_who_did_not_opt_out_and_have_a_valid_number(
-    app: Flask, broadcasting: Configure, moment: Time
-) -> None:
+def test_a_broadcast_reaches_all_who_did_not_opt_out_and_have_a_valid_number(app, broadcasting, moment):
     expected = {make_user().id, make_user(preferences={"medical": True}).id}
     author = make_user().id
     make_user(preferences={"broadcast": False})
@@ -36,7 +31,7 @@ def test_a_broadcast_reaches_all_who_did_not_opt_out_and_have_a_valid_number(
     assert (broadcast.state, broadcast.recipients) == (BroadcastState.DONE, 2)
 
 
-def test_a_preference_tag_limits_the_recipients(app: Flask, broadcasting: Configure, moment: Time) -> None:
+def test_a_preference_tag_limits_the_recipients(app, broadcasting, moment):
     muslim = make_user(preferences={"religion": ["islam"]}).id
     make_user(preferences={"religion": ["hindu"]})
     make_user()
@@ -44,7 +39,7 @@ def test_a_preference_tag_limits_the_recipients(app: Flask, broadcasting: Config
     assert recipients(1) == {muslim}
 
 
-def test_announce_and_fan_out_are_idempotent(app: Flask, broadcasting: Configure, moment: Time) -> None:
+def test_announce_and_fan_out_are_idempotent(app, broadcasting, moment):
     make_user()
     first = announce()
     assert announce() == first
@@ -53,7 +48,7 @@ def test_announce_and_fan_out_are_idempotent(app: Flask, broadcasting: Configure
     assert len(recipients()) == 1
 
 
-def test_a_broadcast_starts_after_a_random_delay(app: Flask, broadcasting: Configure, moment: Time) -> None:
+def test_a_broadcast_starts_after_a_random_delay(app, broadcasting, moment):
     broadcasting(broadcast_delay_seconds=(30, 300))
     for n in range(20):
         announce(n)
@@ -62,7 +57,7 @@ def test_a_broadcast_starts_after_a_random_delay(app: Flask, broadcasting: Confi
     assert len(starts) > 5
 
 
-def test_one_job_is_enqueued_for_each_due_broadcast(app: Flask, broadcasting: Configure) -> None:
+def test_one_job_is_enqueued_for_each_due_broadcast(app, broadcasting):
     broadcasting(broadcast_delay_seconds=(3600, 3600))
     announce(1)
     fan_out.enqueue_due()
@@ -74,9 +69,7 @@ def test_one_job_is_enqueued_for_each_due_broadcast(app: Flask, broadcasting: Co
     assert queue.connection().llen("rq:queue:bulk") == 1
 
 
-def test_an_interrupted_fan_out_continues_where_it_stopped(
-    app: Flask, broadcasting: Configure, moment: Time, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_fan_out_continues_where_it_stopped(app, broadcasting, moment, monkeypatch):
     monkeypatch.setattr(fan_out, "PAGE", 3)
     everybody = {make_user().id for _ in range(8)}
     broadcast_id = announce()
@@ -88,7 +81,7 @@ def test_an_interrupted_fan_out_continues_where_it_stopped(
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 8
 
 
-def test_a_changed_tag_changes_the_recipients_of_a_broadcast(app: Flask, broadcasting: Configure, moment: Time) -> None:
+def test_a_changed_tag_changes_the_recipients_of_a_broadcast(app, broadcasting, moment):
     muslim = make_user(preferences={"religion": ["islam"]}).id
     make_user(preferences={"religion": ["hindu"]})
     broadcast_id = announce(preference_tag="hindu")
@@ -98,9 +91,7 @@ def test_a_changed_tag_changes_the_recipients_of_a_broadcast(app: Flask, broadca
     assert recipients() == {muslim}
 
 
-def test_a_held_broadcast_stops_and_continues_after_its_last_recipient(
-    app: Flask, broadcasting: Configure, moment: Time, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_held_broadcast_stops_and_continues_after_its_last_recipient(app, broadcasting, moment, monkeypatch):
     monkeypatch.setattr(fan_out, "PAGE", 2)
     everybody = {make_user().id for _ in range(5)}
     broadcast_id = announce()
@@ -118,9 +109,7 @@ def test_a_held_broadcast_stops_and_continues_after_its_last_recipient(
     assert (broadcast.state, broadcast.recipients) == (BroadcastState.DONE, 5)
 
 
-def test_a_withdrawn_broadcast_gets_no_new_recipients(
-    app: Flask, broadcasting: Configure, moment: Time, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_withdrawn_broadcast_gets_no_new_recipients(app, broadcasting, moment, monkeypatch):
     monkeypatch.setattr(fan_out, "PAGE", 2)
     for _ in range(4):
         make_user()
@@ -132,7 +121,7 @@ def test_a_withdrawn_broadcast_gets_no_new_recipients(
     assert len(recipients()) == 2
 
 
-def test_a_broadcast_ends_after_a_week(app: Flask, broadcasting: Configure, moment: Time) -> None:
+def test_a_broadcast_ends_after_a_week(app, broadcasting, moment):
     make_user()
     broadcast_id = announce()
     moment.now = db.session.get_one(Broadcast, broadcast_id).created_at + fan_out.LIFETIME + timedelta(seconds=1)
@@ -154,9 +143,7 @@ def test_a_broadcast_ends_after_a_week(app: Flask, broadcasting: Configure, mome
         (None, 13, "03 01:00"),
     ],
 )
-def test_broadcast_hours_use_the_time_zone_of_the_province(
-    app: Flask, broadcasting: Configure, moment: Time, province: str | None, utc_hour: int, due: str
-) -> None:
+def test_broadcast_hours_use_the_time_zone_of_the_province(app, broadcasting, moment, province, utc_hour, due):
     moment.now = NOON.replace(hour=utc_hour)
     make_user(domicile=province)
     fan_out.fan_out(announce())

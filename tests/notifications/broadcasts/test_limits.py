@@ -1,13 +1,10 @@
 """Budget of broadcasts: what the provider allows in a day, without what reminders need."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
 from app.core.lib import local_time
@@ -17,15 +14,13 @@ from app.notifications.models import Broadcast, BroadcastState, Delivery
 from app.notifications.senders import jobs as senders
 from app.notifications.senders import sender_status
 from app.providers.messenger import Health
-from dev.simulators import Server
 from tests.helpers.factories import make_user
 from tests.notifications.broadcasts.announcing import announce
 from tests.notifications.deliveries import add
-from tests.notifications.senders.looks import Configure
 
 
 @pytest.fixture(autouse=True)
-def at_once(real_app: Flask, monkeypatch: pytest.MonkeyPatch, configure: Configure) -> None:
+def at_once(real_app, monkeypatch, configure):
     values = {"broadcast_per_day": 250, "broadcast_delay_seconds": (0, 0), "broadcast_hours": (0, 24)}
     monkeypatch.setitem(real_app.extensions, "config", replace(real_app.extensions["config"], **values))
 
@@ -43,21 +38,17 @@ def at_once(real_app: Flask, monkeypatch: pytest.MonkeyPatch, configure: Configu
         (Health(quota=0), 250),
     ],
 )
-def test_the_budget_is_the_limit_of_the_provider(
-    app: Flask, whatsapp: Configure, health: Health | None, left: int
-) -> None:
+def test_the_budget_is_the_limit_of_the_provider(app, whatsapp, health, left):
     if health is not None:
         sender_status.record_health(health)
     assert fan_out.budget() == left
 
 
-def test_without_a_provider_there_is_no_limit(app: Flask) -> None:
+def test_without_a_provider_there_is_no_limit(app):
     assert fan_out.budget() == fan_out.PAGE
 
 
-def test_broadcasts_use_only_the_limit_that_reminders_do_not_need(
-    committed: Flask, sim: Server, whatsapp: Configure
-) -> None:
+def test_broadcasts_use_only_the_limit_that_reminders_do_not_need(committed, sim, whatsapp):
     sim.messaging.limit_people(10)
     senders.check()
     add(kind="reminder")
@@ -68,10 +59,8 @@ def test_broadcasts_use_only_the_limit_that_reminders_do_not_need(
     assert fan_out.budget() == 6
 
 
-def test_the_fan_out_stops_at_the_budget_and_continues_when_there_is_more(
-    committed: Flask, sim: Server, whatsapp: Configure
-) -> None:
-    def added() -> int:
+def test_the_fan_out_stops_at_the_budget_and_continues_when_there_is_more(committed, sim, whatsapp):
+    def added():
         fan_out.fan_out(broadcast_id)
         return db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) or 0
 

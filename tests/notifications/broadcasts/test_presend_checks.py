@@ -1,14 +1,11 @@
 """Checks of broadcasts when they are sent: hours, day, rate and opt-out."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.jobs import queue
@@ -21,12 +18,11 @@ from app.notifications.models import About, Channel, Delivery, DeliveryState
 from app.notifications.senders import sender_status
 from app.providers.messenger import Health
 from tests.helpers.factories import make_user
-from tests.notifications.broadcasts.announcing import NOON, Configure, Time, announce
+from tests.notifications.broadcasts.announcing import NOON, announce
 from tests.notifications.deliveries import add
-from tests.notifications.senders.looks import Configure as SenderConfigure
 
 
-def prepared(app: Flask, moment: Time, article_id: int = 1) -> Claimed:
+def prepared(app, moment, article_id=1):
     if db.session.scalar(sa.select(User.id)) is None:
         make_user()
     broadcast_id = announce(article_id)
@@ -34,12 +30,10 @@ def prepared(app: Flask, moment: Time, article_id: int = 1) -> Claimed:
     key = Delivery.dedupe_key.startswith(f"broadcast:{broadcast_id}:")
     row = db.session.scalars(sa.select(Delivery).where(key)).one()
     fields = {name: getattr(row, name) for name in Claimed.__dataclass_fields__ if name != "claim_token"}
-    return Claimed(**fields, claim_token=None)  # type: ignore[arg-type]
+    return Claimed(**fields, claim_token=None)
 
 
-def test_a_broadcast_outside_its_hours_is_postponed_until_the_morning(
-    app: Flask, broadcasting: Configure, moment: Time
-) -> None:
+def test_a_broadcast_outside_its_hours_is_postponed_until_the_morning(app, broadcasting, moment):
     found = prepared(app, moment)
     presend_checks.check_recipient(found)
     moment.now = NOON.replace(hour=14)
@@ -48,9 +42,7 @@ def test_a_broadcast_outside_its_hours_is_postponed_until_the_morning(
     assert error.value.until == datetime(2026, 3, 3, 8, 0, tzinfo=ZoneInfo("Asia/Jakarta"))
 
 
-def test_broadcast_hours_use_the_new_province_after_a_change_of_domicile(
-    app: Flask, broadcasting: Configure, moment: Time
-) -> None:
+def test_broadcast_hours_use_the_new_province_after_a_change_of_domicile(app, broadcasting, moment):
     found = prepared(app, moment)
     db.session.execute(sa.update(User).filter_by(id=found.user_id).values(domicile="Papua"))
     moment.now = NOON.replace(hour=12)  # 19:00 in Jakarta, 21:00 in Papua
@@ -62,9 +54,7 @@ def test_broadcast_hours_use_the_new_province_after_a_change_of_domicile(
 @pytest.mark.parametrize(
     ("limit", "got", "hours", "is_sent"), [(3, 2, 5, True), (3, 3, 5, False), (0, 0, 5, False), (3, 3, 24, True)]
 )
-def test_a_person_gets_at_most_three_broadcasts_a_day(
-    app: Flask, broadcasting: Configure, moment: Time, limit: int, got: int, hours: int, is_sent: bool
-) -> None:
+def test_a_person_gets_at_most_three_broadcasts_a_day(app, broadcasting, moment, limit, got, hours, is_sent):
     """`got` broadcasts were sent `hours` ago."""
     broadcasting(broadcast_per_user_per_day=limit)
     user_id = make_user().id
@@ -77,9 +67,7 @@ def test_a_person_gets_at_most_three_broadcasts_a_day(
         presend_checks.check_recipient(found)
 
 
-def test_of_two_broadcasts_that_are_sent_at_the_same_time_the_first_counts(
-    app: Flask, broadcasting: Configure, moment: Time
-) -> None:
+def test_of_two_broadcasts_that_are_sent_at_the_same_time_the_first_counts(app, broadcasting, moment):
     broadcasting(broadcast_per_user_per_day=1)
     first, second = prepared(app, moment, 1), prepared(app, moment, 2)
     db.session.execute(sa.update(Delivery).values(state=DeliveryState.CLAIMED))
@@ -88,9 +76,7 @@ def test_of_two_broadcasts_that_are_sent_at_the_same_time_the_first_counts(
         presend_checks.check_recipient(second)
 
 
-def test_a_message_waits_while_its_broadcast_is_held_and_is_cancelled_if_it_is_withdrawn(
-    app: Flask, broadcasting: Configure, moment: Time
-) -> None:
+def test_a_message_waits_while_its_broadcast_is_held_and_is_cancelled_if_it_is_withdrawn(app, broadcasting, moment):
     found = prepared(app, moment)
     with unit_of_work():
         service.hold(About("article", 1))
@@ -105,9 +91,7 @@ def test_a_message_waits_while_its_broadcast_is_held_and_is_cancelled_if_it_is_w
         presend_checks.check_recipient(found)
 
 
-def test_a_broadcast_is_not_sent_to_a_person_who_opted_out_after_its_fan_out(
-    app: Flask, broadcasting: Configure, moment: Time
-) -> None:
+def test_a_broadcast_is_not_sent_to_a_person_who_opted_out_after_its_fan_out(app, broadcasting, moment):
     found = prepared(app, moment)
     db.session.get_one(User, found.user_id).accepts_broadcasts = False
     db.session.flush()
@@ -115,21 +99,19 @@ def test_a_broadcast_is_not_sent_to_a_person_who_opted_out_after_its_fan_out(
         presend_checks.check_recipient(found)
 
 
-def test_the_rate_limit_is_shared_and_ends_the_drain(app: Flask, broadcasting: Configure) -> None:
+def test_the_rate_limit_is_shared_and_ends_the_drain(app, broadcasting):
     broadcasting(broadcast_per_minute=5)
     assert [presend_checks.may_claim(Channel.MESSAGING) for _ in range(7)] == [True] * 5 + [False] * 2
     assert not presend_checks.may_send()
 
 
-def test_no_broadcast_is_claimed_while_the_quality_is_red(
-    app: Flask, broadcasting: Configure, whatsapp: SenderConfigure
-) -> None:
+def test_no_broadcast_is_claimed_while_the_quality_is_red(app, broadcasting, whatsapp):
     for quality, may_claim in (("red", False), ("yellow", True)):
         sender_status.record_health(Health(quality=quality))
         assert presend_checks.may_claim(Channel.MESSAGING) is may_claim
 
 
-def test_pause_stops_all_broadcasts_and_resume_continues_them(app: Flask, broadcasting: Configure) -> None:
+def test_pause_stops_all_broadcasts_and_resume_continues_them(app, broadcasting):
     broadcasting(broadcast_per_minute=100_000, broadcast_hours=(0, 24))
     make_user()
     fan_out.fan_out(announce())

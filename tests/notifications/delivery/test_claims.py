@@ -1,13 +1,10 @@
 """Claims, leases, retries and expiry of deliveries, and deliveries that kill workers."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from threading import Barrier, Thread
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
 from app.core.lib import local_time
@@ -16,13 +13,13 @@ from app.notifications.models import Channel, Delivery, DeliveryState
 from tests.notifications.deliveries import abandon, add, age, reread
 
 
-def claim() -> claims.Claimed:
+def claim():
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None
     return claimed
 
 
-def test_a_worker_that_lost_its_claim_cannot_record_an_outcome(app: Flask) -> None:
+def test_a_worker_that_lost_its_claim_cannot_record_an_outcome(app):
     row = add()
     first = claim()
     abandon(row)
@@ -34,7 +31,7 @@ def test_a_worker_that_lost_its_claim_cannot_record_an_outcome(app: Flask) -> No
         claims.begin(first)
 
 
-def test_the_delivery_that_became_due_last_is_claimed_first(app: Flask) -> None:
+def test_the_delivery_that_became_due_last_is_claimed_first(app):
     now = local_time.now()
     late = {"expires_at": now + timedelta(hours=1)}
     add(dedupe_key="newest", due_at=now - timedelta(seconds=10), **late)
@@ -42,7 +39,7 @@ def test_the_delivery_that_became_due_last_is_claimed_first(app: Flask) -> None:
     assert claim().id == reread("newest").id
 
 
-def test_starting_a_call_extends_the_lease_for_the_length_of_the_call(app: Flask) -> None:
+def test_starting_a_call_extends_the_lease_for_the_length_of_the_call(app):
     row = add()
     claimed = claim()
     assert claims.claim("urgent", Channel.MESSAGING) is None
@@ -52,7 +49,7 @@ def test_starting_a_call_extends_the_lease_for_the_length_of_the_call(app: Flask
     assert claims.put_back("urgent") == 0
 
 
-def test_a_retry_is_delayed_and_its_error_is_stored(app: Flask) -> None:
+def test_a_retry_is_delayed_and_its_error_is_stored(app):
     row = add()
     before = local_time.now()
     settlements.record_retry(claim(), 40, "messaging: timeout")
@@ -61,13 +58,13 @@ def test_a_retry_is_delayed_and_its_error_is_stored(app: Flask) -> None:
     assert before <= row.next_try_at - timedelta(seconds=40) <= local_time.now()
 
 
-def test_a_delivery_whose_retry_would_be_after_its_expiry_becomes_missed(app: Flask) -> None:
+def test_a_delivery_whose_retry_would_be_after_its_expiry_becomes_missed(app):
     row = add()
     settlements.record_retry(claim(), 3700, "messaging: timeout")
     assert reread(row.dedupe_key).state == DeliveryState.MISSED
 
 
-def test_an_expired_delivery_is_marked_as_missed_and_not_claimed(app: Flask) -> None:
+def test_an_expired_delivery_is_marked_as_missed_and_not_claimed(app):
     row, fresh = add(), add()
     age(3601, of=row)
     assert claim().id == fresh.id
@@ -78,13 +75,13 @@ def test_an_expired_delivery_is_marked_as_missed_and_not_claimed(app: Flask) -> 
     assert row.settled_at is not None
 
 
-def test_a_delivery_shortly_before_its_expiry_is_still_claimed(app: Flask) -> None:
+def test_a_delivery_shortly_before_its_expiry_is_still_claimed(app):
     age(3590, of=add())
     assert settlements.expire("urgent") == 0
     claim()
 
 
-def test_a_postponement_is_not_counted_as_an_attempt(app: Flask) -> None:
+def test_a_postponement_is_not_counted_as_an_attempt(app):
     row = add()
     until = local_time.now() + timedelta(minutes=10)
     settlements.record_postponed(claim(), until)
@@ -93,25 +90,25 @@ def test_a_postponement_is_not_counted_as_an_attempt(app: Flask) -> None:
 
 
 @pytest.mark.parametrize("attempts", [1, 2, 5, 10])
-def test_the_retry_delay_doubles_with_each_attempt_and_has_jitter(attempts: int) -> None:
+def test_the_retry_delay_doubles_with_each_attempt_and_has_jitter(attempts):
     waits = [settlements.retry_delay_s(attempts) for _ in range(200)]
     assert all(0.75 * 2**attempts <= wait <= 1.25 * 2**attempts for wait in waits)
     assert len(set(waits)) > 100
 
 
-def test_the_retry_delay_is_at_most_30_minutes_unless_the_provider_wants_more() -> None:
+def test_the_retry_delay_is_at_most_30_minutes_unless_the_provider_wants_more():
     assert all(settlements.retry_delay_s(n) <= 1800 for n in (11, 30, 5000))
     assert settlements.retry_delay_s(1, 120.0) == 120.0
     assert settlements.retry_delay_s(20, 7200.0) == 7200.0
 
 
-def test_concurrent_workers_claim_each_delivery_once(committed: Flask) -> None:
+def test_concurrent_workers_claim_each_delivery_once(committed):
     for _ in range(60):
         add()
-    claimed: list[int] = []
+    claimed = []
     start = Barrier(8)
 
-    def work() -> None:
+    def work():
         with committed.app_context():
             start.wait()
             while row := claims.claim("urgent", Channel.MESSAGING):
@@ -125,7 +122,7 @@ def test_concurrent_workers_claim_each_delivery_once(committed: Flask) -> None:
     assert len(claimed) == len(set(claimed)) == 60
 
 
-def test_a_claim_skips_a_row_that_another_transaction_has_locked(committed: Flask) -> None:
+def test_a_claim_skips_a_row_that_another_transaction_has_locked(committed):
     held, free = add(), add()
     with db.engine.connect() as other:
         other.execute(sa.select(Delivery.id).where(Delivery.id == held.id).with_for_update())

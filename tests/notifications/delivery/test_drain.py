@@ -1,8 +1,5 @@
 """Drains with the simulated provider: all outcomes of calls, and channels that do not wait for each other."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from threading import Condition, Event, Thread
@@ -10,7 +7,6 @@ from threading import enumerate as enumerate_threads
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 from rq import Queue
 from rq.serializers import JSONSerializer
 from rq.timeouts import JobTimeoutException
@@ -22,17 +18,16 @@ from app.identity.models import User
 from app.notifications import jobs
 from app.notifications.delivery import claims, drain
 from app.notifications.delivery import metrics as delivery_metrics
-from app.notifications.delivery.claims import Claimed, UndeliverableError
-from app.notifications.models import Channel, Delivery, DeliveryState
+from app.notifications.delivery.claims import UndeliverableError
+from app.notifications.models import Channel, DeliveryState
 from app.notifications.senders import numbers, sender_status
-from dev.simulators import Server
 from dev.stack.waiting import PATIENCE_S, wait_until
 from tests.helpers.client import Client
 from tests.notifications.deliveries import add, age, committed_user, reread, words_of
 from tests.notifications.senders.numbers_of_people import make_invalid, pass_time
 
 
-def test_every_due_message_is_sent_once(committed: Flask, gateway: Server) -> None:
+def test_every_due_message_is_sent_once(committed, gateway):
     rows = [add() for _ in range(40)]
     jobs.drain("urgent")
     jobs.drain("urgent")
@@ -42,7 +37,7 @@ def test_every_due_message_is_sent_once(committed: Flask, gateway: Server) -> No
     assert row.provider_ref in {message.ref for message in gateway.messaging.sent}
 
 
-def test_a_message_is_sent_to_the_persons_number_at_the_time_of_sending(committed: Flask, gateway: Server) -> None:
+def test_a_message_is_sent_to_the_persons_number_at_the_time_of_sending(committed, gateway):
     user = committed_user()
     row = add(user_id=user.id, target=None, due_at=local_time.now() + timedelta(minutes=30))
     db.session.get_one(User, user.id).phone = "+6281999999999"
@@ -52,7 +47,7 @@ def test_a_message_is_sent_to_the_persons_number_at_the_time_of_sending(committe
     assert [message.target for message in gateway.messaging.sent] == ["6281999999999"]
 
 
-def test_a_message_for_a_fixed_number_fails_if_the_person_has_another_number(committed: Flask, gateway: Server) -> None:
+def test_a_message_for_a_fixed_number_fails_if_the_person_has_another_number(committed, gateway):
     user = committed_user()
     row = add(user_id=user.id, target="+628100000001")
     jobs.drain("urgent")
@@ -61,7 +56,7 @@ def test_a_message_for_a_fixed_number_fails_if_the_person_has_another_number(com
     assert (row.state, row.last_error) == (DeliveryState.FAILED, "the number has changed")
 
 
-def test_a_number_invalid_on_two_days_is_flagged_and_gets_no_more_messages(committed: Flask, gateway: Server) -> None:
+def test_a_number_invalid_on_two_days_is_flagged_and_gets_no_more_messages(committed, gateway):
     user = committed_user()
     gateway.messaging.mark_invalid(user.phone or "")
     rows = [add(user_id=user.id, target=None)]
@@ -83,9 +78,7 @@ def test_a_number_invalid_on_two_days_is_flagged_and_gets_no_more_messages(commi
     ("fault", "state", "is_valid"),
     [(None, DeliveryState.SENT, True), ("target_invalid", DeliveryState.FAILED, False), ("drop", "pending", False)],
 )
-def test_after_a_week_the_next_message_decides_whether_a_number_is_valid(
-    committed: Flask, gateway: Server, fault: str | None, state: str, is_valid: bool
-) -> None:
+def test_after_a_week_the_next_message_decides_whether_a_number_is_valid(committed, gateway, fault, state, is_valid):
     user = committed_user()
     make_invalid(user)
     pass_time(user, days=7)
@@ -100,12 +93,10 @@ def test_after_a_week_the_next_message_decides_whether_a_number_is_valid(
 
 
 @pytest.mark.parametrize("note", ["accepted of a doubted number", "sender is up again"])
-def test_a_sent_delivery_stays_sent_when_saving_the_number_or_sender_fails(
-    committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch, note: str
-) -> None:
+def test_a_sent_delivery_stays_sent_when_saving_the_number_or_sender_fails(committed, gateway, monkeypatch, note):
     """PostgreSQL fails after the provider call, while the new state of the number or of the sender is saved."""
 
-    def fail(*_: object) -> None:
+    def fail(*_):
         raise sa.exc.OperationalError("UPDATE", {}, Exception("gone"))
 
     user = committed_user()
@@ -120,7 +111,7 @@ def test_a_sent_delivery_stays_sent_when_saving_the_number_or_sender_fails(
     assert row.provider_ref
 
 
-def drained(user: User) -> Delivery:
+def drained(user):
     """Add a message for this person, run a drain, and return the message."""
     row = add(user_id=user.id, target=None)
     jobs.drain("urgent")
@@ -128,7 +119,7 @@ def drained(user: User) -> Delivery:
 
 
 @pytest.mark.parametrize("kind", ["status", "drop", "garbage", "rate_limit", "disconnected", "token_invalid"])
-def test_a_temporary_failure_is_retried(committed: Flask, gateway: Server, kind: str) -> None:
+def test_a_temporary_failure_is_retried(committed, gateway, kind):
     row = add()
     gateway.fault("messaging", kind)
     jobs.drain("urgent")
@@ -140,7 +131,7 @@ def test_a_temporary_failure_is_retried(committed: Flask, gateway: Server, kind:
     assert reread(row.dedupe_key).state == DeliveryState.SENT
 
 
-def test_the_retry_after_of_a_provider_is_respected(committed: Flask, gateway: Server) -> None:
+def test_the_retry_after_of_a_provider_is_respected(committed, gateway):
     row = add()
     gateway.fault("messaging", "status", status=429, retry_after=300)
     asked = local_time.now()
@@ -148,19 +139,17 @@ def test_the_retry_after_of_a_provider_is_respected(committed: Flask, gateway: S
     assert reread(row.dedupe_key).next_try_at - asked >= timedelta(seconds=300)
 
 
-def test_a_delivery_that_raises_an_error_does_not_stop_the_others(committed: Flask, gateway: Server) -> None:
+def test_a_delivery_that_raises_an_error_does_not_stop_the_others(committed, gateway):
     broken, fine = add(payload={}), add()
     jobs.drain("urgent")
     assert reread(broken.dedupe_key).state == DeliveryState.PENDING
     assert reread(fine.dedupe_key).state == DeliveryState.SENT
 
 
-def test_a_hanging_channel_does_not_block_another_channel(
-    committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_hanging_channel_does_not_block_another_channel(committed, gateway, monkeypatch):
     hanging, let_go, pushed = Event(), Event(), Event()
 
-    def hang(_: Claimed) -> str | None:
+    def hang(_):
         hanging.set()
         let_go.wait(PATIENCE_S)
         raise UndeliverableError("let go")
@@ -170,7 +159,7 @@ def test_a_hanging_channel_does_not_block_another_channel(
     for _ in range(20):
         add()
 
-    def work() -> None:
+    def work():
         with committed.app_context():
             jobs.drain("urgent")
 
@@ -183,22 +172,20 @@ def test_a_hanging_channel_does_not_block_another_channel(
     thread.join()
 
 
-def test_a_drain_that_is_ended_by_its_job_timeout_claims_no_more_deliveries(
-    committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_drain_that_is_ended_by_its_job_timeout_claims_no_more_deliveries(committed, gateway, monkeypatch):
     called, let_go, ended = Event(), Event(), Event()
 
     class Alarmed(Condition):
-        def wait_for(self, predicate: Callable[[], bool], timeout: float | None = None) -> bool:
+        def wait_for(self, predicate, timeout=None):
             while not called.is_set():
                 self.wait(0.01)
             raise JobTimeoutException("the time is up")
 
-        def notify_all(self) -> None:
+        def notify_all(self):
             ended.set()
             super().notify_all()
 
-    def answered_late(delivery: Claimed) -> str:
+    def answered_late(delivery):
         claims.begin(delivery)
         called.set()
         assert let_go.wait(PATIENCE_S)
@@ -221,9 +208,7 @@ def test_a_drain_that_is_ended_by_its_job_timeout_claims_no_more_deliveries(
     assert reread(second.dedupe_key).state == DeliveryState.PENDING
 
 
-def test_a_second_claim_during_a_call_keeps_its_own_outcome(
-    committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_claim_during_a_call_keeps_its_own_outcome(committed, gateway, monkeypatch):
     """During the first call, the clock jumps by more than `LEASE_S`, so the delivery is claimed again and sent again.
 
     The outcome of the second call is kept.
@@ -231,7 +216,7 @@ def test_a_second_claim_during_a_call_keeps_its_own_outcome(
     refs = iter(["first", "second"])
     lane = drain.Lane("urgent", Channel.MESSAGING, Condition())
 
-    def send(delivery: Claimed) -> str:
+    def send(delivery):
         claims.begin(delivery)
         if (ref := next(refs)) == "first":
             age(2 * claims.LEASE_S, of=row)
@@ -251,19 +236,19 @@ def test_a_second_claim_during_a_call_keeps_its_own_outcome(
     assert (reread(row.dedupe_key).state, reread(row.dedupe_key).provider_ref) == (DeliveryState.SENT, "second")
 
 
-def test_a_bulk_drain_also_sends_urgent_deliveries(committed: Flask, gateway: Server) -> None:
+def test_a_bulk_drain_also_sends_urgent_deliveries(committed, gateway):
     urgent, bulk = add(), add(queue="bulk")
     jobs.drain("bulk")
     assert reread(urgent.dedupe_key).state == reread(bulk.dedupe_key).state == DeliveryState.SENT
 
 
-def test_an_urgent_drain_does_not_send_bulk_deliveries(committed: Flask, gateway: Server) -> None:
+def test_an_urgent_drain_does_not_send_bulk_deliveries(committed, gateway):
     bulk = add(queue="bulk")
     jobs.drain("urgent")
     assert reread(bulk.dedupe_key).state == DeliveryState.PENDING
 
 
-def test_the_scheduler_enqueues_one_drain_for_due_deliveries(committed: Flask) -> None:
+def test_the_scheduler_enqueues_one_drain_for_due_deliveries(committed):
     row = add(due_at=local_time.now() + timedelta(minutes=30))
     jobs.enqueue_due()
     assert queue.connection().llen("rq:queue:urgent") == 0
@@ -273,13 +258,13 @@ def test_the_scheduler_enqueues_one_drain_for_due_deliveries(committed: Flask) -
     assert queue.connection().llen("rq:queue:urgent") == 1
 
 
-def waiting(name: str) -> list[tuple[str, tuple[str, ...], int]]:
+def waiting(name):
     """Return the jobs of a queue: function name, arguments, and timeout in seconds."""
     jobs_of = Queue(name, connection=queue.connection(), serializer=JSONSerializer).jobs
     return [(str(job.func_name).rpartition(".")[2], tuple(job.args), int(job.timeout or 0)) for job in jobs_of]
 
 
-def test_the_bulk_queue_also_gets_a_drain_if_a_delivery_is_ten_seconds_late(committed: Flask) -> None:
+def test_the_bulk_queue_also_gets_a_drain_if_a_delivery_is_ten_seconds_late(committed):
     row = add()
     jobs.enqueue_due()
     assert (waiting("urgent"), waiting("bulk")) == ([("drain", ("urgent",), 35)], [])
@@ -288,9 +273,7 @@ def test_the_bulk_queue_also_gets_a_drain_if_a_delivery_is_ten_seconds_late(comm
     assert (waiting("urgent"), waiting("bulk")) == ([("drain", ("urgent",), 35)], [("drain", ("urgent",), 35)])
 
 
-def test_the_scheduler_sends_due_deliveries_itself_without_redis(
-    committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_scheduler_sends_due_deliveries_itself_without_redis(committed, gateway, monkeypatch):
     from app.core.jobs.redis import WEB, connect
 
     row = add()
@@ -300,7 +283,7 @@ def test_the_scheduler_sends_due_deliveries_itself_without_redis(
     assert len(gateway.messaging.sent) == 1
 
 
-def test_metrics_count_sent_failed_and_due_deliveries(committed: Flask, gateway: Server) -> None:
+def test_metrics_count_sent_failed_and_due_deliveries(committed, gateway):
     add()
     gateway.messaging.mark_invalid("+62000")
     add(target="+62000")
@@ -314,7 +297,7 @@ def test_metrics_count_sent_failed_and_due_deliveries(committed: Flask, gateway:
     assert 'deliveries_due{channel="messaging",queue="bulk"} 1.0' in page
 
 
-def test_health_checks_report_late_deliveries_and_missing_workers(committed: Flask) -> None:
+def test_health_checks_report_late_deliveries_and_missing_workers(committed):
     assert Client(committed).get("/readyz").json["checks"]["deliveries"] == "oldest due for 0 s"
     late = add()
     age(300, of=late)
@@ -326,7 +309,7 @@ def test_health_checks_report_late_deliveries_and_missing_workers(committed: Fla
     assert any("urgent" in problem for problem in problems)
 
 
-def test_prune_deletes_old_settled_deliveries_and_keeps_open_ones(committed: Flask, gateway: Server) -> None:
+def test_prune_deletes_old_settled_deliveries_and_keeps_open_ones(committed, gateway):
     old, fresh = add(), add()
     jobs.drain("urgent")
     waiting = add()

@@ -1,12 +1,8 @@
 """Heartbeat requests to an external monitor."""
 
-from __future__ import annotations
-
 import dataclasses
-from collections.abc import Iterator
 
 import pytest
-from flask import Flask
 from redis.exceptions import ConnectionError as RedisAway
 from sqlalchemy.exc import OperationalError
 
@@ -16,12 +12,11 @@ from app.core.jobs.schedule import Periodic
 from app.notifications.delivery import heartbeat
 from app.notifications.delivery import metrics as delivery_metrics
 from app.wiring import PERIODIC
-from dev.simulators import Server
 from dev.simulators.heartbeat import CHECK
 
 
 @pytest.fixture
-def address(committed: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def address(committed, sim, monkeypatch):
     url = sim.heartbeat.env()["HEARTBEAT_URL"]
     config = dataclasses.replace(committed.extensions["config"], heartbeat_url=url)
     monkeypatch.setitem(committed.extensions, "config", config)
@@ -29,21 +24,21 @@ def address(committed: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> I
         yield url
 
 
-def healthy(monkeypatch: pytest.MonkeyPatch) -> None:
+def healthy(monkeypatch):
     monkeypatch.setattr(heartbeat, "worker_problems", list)
 
 
-def test_the_heartbeat_is_scheduled_once_a_minute_in_the_urgent_queue() -> None:
+def test_the_heartbeat_is_scheduled_once_a_minute_in_the_urgent_queue():
     assert Periodic(heartbeat.beat, every_s=60, queue=URGENT) in PERIODIC
 
 
-def test_a_healthy_state_is_reported_as_success(address: str, sim: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_healthy_state_is_reported_as_success(address, sim, monkeypatch):
     healthy(monkeypatch)
     heartbeat.beat()
     assert sim.heartbeat.said == [("success", "")]
 
 
-def test_worker_problems_are_reported_as_a_failure_with_their_text(address: str, sim: Server) -> None:
+def test_worker_problems_are_reported_as_a_failure_with_their_text(address, sim):
     queue.connection().delete(schedule.HEARTBEAT)
     heartbeat.beat()
     ((what, words),) = sim.heartbeat.said
@@ -59,10 +54,8 @@ def test_worker_problems_are_reported_as_a_failure_with_their_text(address: str,
         (OperationalError("SELECT 1", {}, Exception("refused")), "the database is away (OperationalError)"),
     ],
 )
-def test_an_unavailable_server_is_named_in_the_heartbeat(
-    address: str, sim: Server, monkeypatch: pytest.MonkeyPatch, error: Exception, words: str
-) -> None:
-    def away() -> list[str]:
+def test_an_unavailable_server_is_named_in_the_heartbeat(address, sim, monkeypatch, error, words):
+    def away():
         raise error
 
     monkeypatch.setattr(heartbeat, "worker_problems", away)
@@ -71,16 +64,14 @@ def test_an_unavailable_server_is_named_in_the_heartbeat(
 
 
 @pytest.mark.parametrize("fault", ["unknown", "rate", "hang", "garbage", "down"])
-def test_a_failing_monitor_raises_no_error_and_its_address_is_not_logged(
-    address: str, sim: Server, fault: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_failing_monitor_raises_no_error_and_its_address_is_not_logged(address, sim, fault, monkeypatch, caplog):
     healthy(monkeypatch)
     sim.fault("heartbeat", fault)
     heartbeat.beat()
     assert CHECK not in caplog.text, "the address is a secret"
 
 
-def test_without_an_address_no_heartbeat_is_sent(committed: Flask, sim: Server) -> None:
+def test_without_an_address_no_heartbeat_is_sent(committed, sim):
     with committed.app_context():
         heartbeat.beat()
     assert not sim.heartbeat.said

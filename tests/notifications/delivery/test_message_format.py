@@ -3,16 +3,12 @@
 A message that needs a template fails if there is no template.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
 from app.core.lib import local_time
@@ -22,7 +18,6 @@ from app.notifications.models import Channel, DeliveryState
 from app.notifications.senders import sender_status
 from app.notifications.senders.models import PhoneNumber, phone_numbers
 from app.providers import messaging
-from dev.simulators import Server
 from dev.stack.waiting import PATIENCE_S
 from tests.helpers.apps import config_for_tests
 from tests.helpers.factories import make_user
@@ -32,13 +27,13 @@ Configure = Callable[..., None]
 
 
 @pytest.fixture
-def whatsapp(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> Configure:
+def whatsapp(real_app, sim, monkeypatch):
     """Return a function that makes the application send its messages to the simulated WhatsApp.
 
     The arguments of the function are settings of the application.
     """
 
-    def configure(**settings: str) -> None:
+    def configure(**settings):
         config = config_for_tests(**sim.messaging.whatsapp_env(), **settings)
         names = ("messaging_provider", "whatsapp_templates", "whatsapp_app_secret")
         monkeypatch.setitem(
@@ -51,7 +46,7 @@ def whatsapp(real_app: Flask, sim: Server, monkeypatch: pytest.MonkeyPatch) -> C
     return configure
 
 
-def wrote(phone: str, ago: timedelta) -> None:
+def wrote(phone, ago):
     """Record when this number last wrote to us."""
     db.session.merge(PhoneNumber(phone=phone, last_inbound_at=local_time.now() - ago))
     db.session.commit()
@@ -61,9 +56,7 @@ INSIDE = timedelta(hours=23, minutes=45)
 OUTSIDE = timedelta(hours=23, minutes=55)  # less than 24 hours, but within the safety margin of 10 minutes
 
 
-def test_a_message_within_24_hours_is_sent_as_text_with_buttons(
-    committed: Flask, sim: Server, whatsapp: Configure
-) -> None:
+def test_a_message_within_24_hours_is_sent_as_text_with_buttons(committed, sim, whatsapp):
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
     user = committed_user()
     wrote(user.phone or "", INSIDE)
@@ -74,9 +67,7 @@ def test_a_message_within_24_hours_is_sent_as_text_with_buttons(
     assert message.buttons == ("T:abc", "T:abc:snooze", "T:abc:skip")
 
 
-def test_a_message_outside_24_hours_is_sent_as_the_template_of_its_kind(
-    committed: Flask, sim: Server, whatsapp: Configure
-) -> None:
+def test_a_message_outside_24_hours_is_sent_as_the_template_of_its_kind(committed, sim, whatsapp):
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
     user = committed_user()
     wrote(user.phone or "", OUTSIDE)
@@ -99,8 +90,8 @@ def test_a_message_outside_24_hours_is_sent_as_the_template_of_its_kind(
     ],
 )
 def test_a_template_carries_the_text_and_no_buttons_without_a_webhook(
-    committed: Flask, sim: Server, whatsapp: Configure, templates: str, kind: str, words: Any, arrives: str
-) -> None:
+    committed, sim, whatsapp, templates, kind, words, arrives
+):
     whatsapp(WHATSAPP_TEMPLATES=templates)
     add(kind=kind, words=words)  # the number never wrote to us, so only a template may be sent
     jobs.drain("urgent")
@@ -110,7 +101,7 @@ def test_a_template_carries_the_text_and_no_buttons_without_a_webhook(
     assert message.buttons == ()  # no buttons, because without the webhook the service receives no taps
 
 
-def test_without_a_template_the_delivery_fails(committed: Flask, sim: Server, whatsapp: Configure) -> None:
+def test_without_a_template_the_delivery_fails(committed, sim, whatsapp):
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"broadcast": "kabar"}')
     row = add(kind="reminder", words=REMINDER)
     jobs.drain("urgent")
@@ -119,9 +110,7 @@ def test_without_a_template_the_delivery_fails(committed: Flask, sim: Server, wh
     assert not sim.messaging.calls
 
 
-def test_without_template_settings_messages_are_sent_as_texts_after_24_hours(
-    committed: Flask, sim: Server, whatsapp: Configure
-) -> None:
+def test_without_template_settings_messages_are_sent_as_texts_after_24_hours(committed, sim, whatsapp):
     whatsapp()
     user = committed_user()
     wrote(user.phone or "", timedelta(days=30))
@@ -131,9 +120,7 @@ def test_without_template_settings_messages_are_sent_as_texts_after_24_hours(
     assert sorted((message.kind, message.text) for message in sim.messaging.sent) == [("text", "Halo"), ("text", TEXT)]
 
 
-def test_messages_become_templates_when_the_24_hours_end_during_a_drain(
-    committed: Flask, sim: Server, whatsapp: Configure, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_messages_become_templates_when_the_24_hours_end_during_a_drain(committed, sim, whatsapp, monkeypatch):
     whatsapp(WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
     user = committed_user()
     wrote(user.phone or "", INSIDE)
@@ -141,8 +128,8 @@ def test_messages_become_templates_when_the_24_hours_end_during_a_drain(
         add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     send = messaging.client().send
 
-    def send_slowly(*args: Any, **more: Any) -> str | None:
-        ref: str | None = send(*args, **more)
+    def send_slowly(*args, **more):
+        ref = send(*args, **more)
         if len(sim.messaging.sent) >= 10:
             with db.engine.begin() as connection:  # let the number's 24 hours end
                 later = phone_numbers.c.last_inbound_at - timedelta(minutes=10)
@@ -159,14 +146,12 @@ def test_messages_become_templates_when_the_24_hours_end_during_a_drain(
     assert set(kinds[10 + 20 :]) == {"template"}
 
 
-def test_a_message_without_parts_is_formatted_as_plain_text(app: Flask, whatsapp: Configure) -> None:
+def test_a_message_without_parts_is_formatted_as_plain_text(app, whatsapp):
     whatsapp(WHATSAPP_APP_SECRET="s")
     assert message_format.format_of("reminder", {"text": "Halo"}, is_open=True) == message_format.MessageFormat("Halo")
 
 
-def test_sending_a_message_to_a_person_needs_at_most_four_statements(
-    app: Flask, statements: Any, whatsapp: Configure, sim: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sending_a_message_to_a_person_needs_at_most_four_statements(app, statements, whatsapp, sim, monkeypatch):
     # Cache the sender's state for longer. Otherwise a test on a slow machine would run one more query.
     monkeypatch.setattr(sender_status, "CACHED_S", PATIENCE_S)
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
@@ -193,14 +178,8 @@ def test_sending_a_message_to_a_person_needs_at_most_four_statements(
     ],
 )
 def test_a_text_that_whatsapp_refuses_is_sent_once_as_a_template(
-    committed: Flask,
-    sim: Server,
-    whatsapp: Configure,
-    settings: dict[str, str],
-    state: DeliveryState,
-    error: str | None,
-    kinds: list[str],
-) -> None:
+    committed, sim, whatsapp, settings, state, error, kinds
+):
     whatsapp(**settings)
     user = committed_user()
     wrote(user.phone or "", INSIDE)
@@ -213,7 +192,7 @@ def test_a_text_that_whatsapp_refuses_is_sent_once_as_a_template(
     assert [message.kind for message in sim.messaging.sent] == kinds
 
 
-def test_a_template_that_whatsapp_refuses_is_not_sent_again(committed: Flask, sim: Server, whatsapp: Configure) -> None:
+def test_a_template_that_whatsapp_refuses_is_not_sent_again(committed, sim, whatsapp):
     whatsapp(WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
     row = add(kind="reminder", words=REMINDER, user_id=committed_user().id, target=None)
     sim.fault("messaging", "code_131047", times=None)

@@ -1,13 +1,10 @@
 """Messages that are sent only to verified phone numbers, in each mode of PHONE_VERIFICATION."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database import db_time
 from app.core.database.session import db, unit_of_work
@@ -21,7 +18,6 @@ from app.notifications.models import About, Broadcast, Channel, Delivery, Delive
 from app.pengingat.caregiving import alerts
 from app.pengingat.ledger import bells, stock
 from app.privacy.service import delivery_labels
-from dev.simulators import Server
 from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
 from tests.notifications.deliveries import add, reread
@@ -34,28 +30,28 @@ Mode = Callable[[str], None]
 
 
 @pytest.fixture
-def mode(real_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Mode:
-    def change(value: str) -> None:
+def mode(real_app, monkeypatch):
+    def change(value):
         config = replace(real_app.extensions["config"], phone_verification=value, broadcast_delay_seconds=(0, 0))
         monkeypatch.setitem(real_app.extensions, "config", config)
 
     return change
 
 
-def person(*, is_proven: bool) -> int:
+def person(*, is_proven):
     with unit_of_work():
         user = make_user()
         prove(user, is_proven)
         return user.id
 
 
-def prove(user: User, is_proven: bool = True) -> None:
+def prove(user, is_proven=True):
     user.phone_verified_at = local_time.now() if is_proven else None
     db.session.flush()
 
 
-def sent(kind: str, user_id: int) -> Delivery:
-    payload: dict[str, object] = {}
+def sent(kind, user_id):
+    payload = {}
     if kind == "broadcast":
         today = db_time.now().astimezone(local_time.JAKARTA).date()
         payload["day"] = today.isoformat()
@@ -64,14 +60,12 @@ def sent(kind: str, user_id: int) -> Delivery:
     return reread(row.dedupe_key)
 
 
-def test_only_broadcasts_alerts_reminders_and_stock_need_a_verified_number() -> None:
+def test_only_broadcasts_alerts_reminders_and_stock_need_a_verified_number():
     assert {fan_out.KIND, alerts.KIND, bells.KIND, stock.KIND} == number_verification.REQUIRED
 
 
 @pytest.mark.parametrize("name", HELD)
-def test_each_mode_cancels_its_kinds_of_messages_to_unverified_numbers(
-    committed: Flask, gateway: Server, mode: Mode, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_each_mode_cancels_its_kinds_of_messages_to_unverified_numbers(committed, gateway, mode, monkeypatch, name):
     mode(name)
     monkeypatch.setitem(committed.extensions, "routing", replace(committed.extensions["routing"], checks={}))
     user_id = person(is_proven=False)
@@ -83,16 +77,14 @@ def test_each_mode_cancels_its_kinds_of_messages_to_unverified_numbers(
 
 
 @pytest.mark.parametrize("name", HELD)
-def test_a_verified_number_gets_every_kind_of_message_in_every_mode(
-    committed: Flask, gateway: Server, mode: Mode, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_a_verified_number_gets_every_kind_of_message_in_every_mode(committed, gateway, mode, monkeypatch, name):
     mode(name)
     monkeypatch.setitem(committed.extensions, "routing", replace(committed.extensions["routing"], checks={}))
     user_id = person(is_proven=True)
     assert {sent(kind, user_id).state for kind in KINDS} == {DeliveryState.SENT}
 
 
-def test_a_number_is_checked_when_a_message_is_sent(committed: Flask, gateway: Server, mode: Mode) -> None:
+def test_a_number_is_checked_when_a_message_is_sent(committed, gateway, mode):
     """The number's state at the time of sending counts, and not its state when the message was planned."""
     mode("required")
     user_id = person(is_proven=False)
@@ -108,7 +100,7 @@ def test_a_number_is_checked_when_a_message_is_sent(committed: Flask, gateway: S
     assert reread(row.dedupe_key).state == DeliveryState.CANCELLED
 
 
-def test_a_push_is_sent_to_a_person_with_an_unverified_number(committed: Flask, mode: Mode) -> None:
+def test_a_push_is_sent_to_a_person_with_an_unverified_number(committed, mode):
     mode("required")
     row = add(kind="reminder", channel=Channel.PUSH_FAN_OUT, user_id=person(is_proven=False), target=None)
     jobs.drain("urgent")
@@ -116,9 +108,7 @@ def test_a_push_is_sent_to_a_person_with_an_unverified_number(committed: Flask, 
 
 
 @pytest.mark.parametrize(("name", "expected"), [("off", {"proven", "unproven"}), ("soft", {"proven"})])
-def test_a_broadcast_excludes_unverified_numbers_in_soft_mode(
-    committed: Flask, mode: Mode, name: str, expected: set[str]
-) -> None:
+def test_a_broadcast_excludes_unverified_numbers_in_soft_mode(committed, mode, name, expected):
     mode(name)
     people = {"proven": person(is_proven=True), "unproven": person(is_proven=False)}
     with unit_of_work():
@@ -130,5 +120,5 @@ def test_a_broadcast_excludes_unverified_numbers_in_soft_mode(
     assert told == {people[each] for each in expected}
 
 
-def test_the_reason_for_an_unverified_number_is_readable() -> None:
+def test_the_reason_for_an_unverified_number_is_readable():
     assert_readable(delivery_labels.REASONS[number_verification.UNPROVEN])

@@ -1,27 +1,21 @@
 """Outcomes of provider calls: refused, sent or unknown. An unknown outcome is repeated at most once."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
-from flask import Flask
 
 from app.core.database.session import unit_of_work
 from app.notifications import jobs, outbox
 from app.notifications.delivery import claims
 from app.notifications.models import Channel, Delivery, DeliveryState
 from app.providers import messaging
-from dev.simulators import Server
 from tests.helpers.apps import config_for_tests
 from tests.notifications.deliveries import add, age, reread
 from tests.providers.raw_server import raw
 
 
 @pytest.mark.parametrize("kind", ["down", "drop", "not_http", "garbage", "wrong_type", "oversize"])
-def test_a_message_is_sent_at_most_twice_if_its_outcome_stays_unknown(
-    committed: Flask, gateway: Server, kind: str
-) -> None:
+def test_a_message_is_sent_at_most_twice_if_its_outcome_stays_unknown(committed, gateway, kind):
     row = add()
     gateway.fault("messaging", kind, times=None, after=True)
     for _ in range(5):
@@ -40,9 +34,7 @@ def test_a_message_is_sent_at_most_twice_if_its_outcome_stays_unknown(
         ({"status": False, "reason": "aneh\0"}, DeliveryState.PENDING, 3),
     ],
 )
-def test_a_null_character_in_a_response_does_not_change_the_outcome(
-    committed: Flask, monkeypatch: pytest.MonkeyPatch, answer: dict[str, object], state: DeliveryState, calls: int
-) -> None:
+def test_a_null_character_in_a_response_does_not_change_the_outcome(committed, monkeypatch, answer, state, calls):
     row, body = add(), json.dumps(answer).encode()
     with raw(f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body) as server:
         config = config_for_tests(MESSAGING_PROVIDER="fonnte", MESSAGING_TOKEN="t", MESSAGING_URL=server.url)
@@ -53,7 +45,7 @@ def test_a_null_character_in_a_response_does_not_change_the_outcome(
     assert (reread(row.dedupe_key).state, len(server.requests)) == (state, calls)
 
 
-def test_an_unknown_outcome_is_resolved_by_a_retry(committed: Flask, gateway: Server) -> None:
+def test_an_unknown_outcome_is_resolved_by_a_retry(committed, gateway):
     row = add()
     gateway.fault("messaging", "drop", after=True)
     jobs.drain("urgent")
@@ -65,9 +57,7 @@ def test_an_unknown_outcome_is_resolved_by_a_retry(committed: Flask, gateway: Se
     assert (row.state, row.unconfirmed_calls, len(gateway.messaging.sent)) == (DeliveryState.SENT, 1, 2)
 
 
-def test_connection_failures_are_retried_and_not_counted_as_unknown_outcomes(
-    committed: Flask, gateway: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_connection_failures_are_retried_and_not_counted_as_unknown_outcomes(committed, gateway, monkeypatch):
     row = add()
     away = config_for_tests(**{**gateway.messaging.env(), "MESSAGING_URL": gateway.closed_url})
     for _ in range(4):
@@ -83,9 +73,7 @@ def test_connection_failures_are_retried_and_not_counted_as_unknown_outcomes(
 
 
 @pytest.mark.parametrize("kind", ["status", "rate_limit"])  # test_sender_status.py tests a refused token
-def test_temporary_refusals_are_retried_and_not_counted_as_unknown_outcomes(
-    committed: Flask, gateway: Server, kind: str
-) -> None:
+def test_temporary_refusals_are_retried_and_not_counted_as_unknown_outcomes(committed, gateway, kind):
     row = add()
     gateway.fault("messaging", kind, times=4)
     for _ in range(4):
@@ -97,7 +85,7 @@ def test_temporary_refusals_are_retried_and_not_counted_as_unknown_outcomes(
     assert reread(row.dedupe_key).state == DeliveryState.SENT
 
 
-def test_a_delivery_cancelled_between_claim_and_call_is_not_sent(app: Flask) -> None:
+def test_a_delivery_cancelled_between_claim_and_call_is_not_sent(app):
     row = add()
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None

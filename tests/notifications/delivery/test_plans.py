@@ -1,13 +1,10 @@
 """Query plans: queries for due deliveries skip settled rows and rows that are not due, however many there are."""
 
-from __future__ import annotations
-
 import re
 import uuid
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
 from app.core.jobs.queue import URGENT
@@ -15,7 +12,6 @@ from app.notifications import jobs
 from app.notifications.delivery import claims
 from app.notifications.models import Channel
 from tests.helpers.plans import plan_of
-from tests.helpers.statements import Statements
 
 #: 10,000 deliveries. The first 1,000 are pending and due tomorrow. The others are settled.
 ROWS = """
@@ -28,7 +24,7 @@ FROM generate_series(1, 10000) n,
 """
 
 
-def indexes_in(plan: str) -> set[str]:
+def indexes_in(plan):
     """Return the names of the indexes on deliveries that a query plan uses. Fail if it uses none."""
     names = set(re.findall(r"using (ix_deliveries\w*)|Bitmap Index Scan on (ix_deliveries\w*)", plan))
     assert names, plan
@@ -36,24 +32,24 @@ def indexes_in(plan: str) -> set[str]:
 
 
 @pytest.fixture(autouse=True)
-def rows(app: Flask) -> None:
+def rows(app):
     db.session.execute(sa.text(ROWS))
     db.session.execute(sa.text("ANALYZE deliveries"))
 
 
 @pytest.mark.parametrize("statement", [claims._claim, claims._put_back], ids=["claim", "put back"])
-def test_claims_use_the_index_of_open_deliveries(statement: sa.UpdateBase) -> None:
+def test_claims_use_the_index_of_open_deliveries(statement):
     plan = plan_of(statement, of_queue=URGENT, of_channel=Channel.MESSAGING, token=str(uuid.uuid4()))
     assert indexes_in(plan) == {"ix_deliveries_open"}, plan
     assert "Seq Scan on deliveries" not in plan, plan
 
 
-def test_an_idle_tick_reads_one_row_of_each_channel() -> None:
+def test_an_idle_tick_reads_one_row_of_each_channel():
     plan = plan_of(jobs._due_for)
     assert indexes_in(plan) == {"ix_deliveries_open"}, plan
     assert plan.count("Limit") == plan.count(" using ix_deliveries_open") == len(jobs._LANES), plan
 
 
-def test_an_idle_tick_needs_at_most_one_statement(statements: Statements) -> None:
+def test_an_idle_tick_needs_at_most_one_statement(statements):
     with statements.at_most(1):
         jobs.enqueue_due()

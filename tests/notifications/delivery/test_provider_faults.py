@@ -1,26 +1,21 @@
 """Faults of one provider, which must not affect the other channel."""
 
-from __future__ import annotations
-
 from threading import Thread
-from typing import Any
 
 import pytest
-from flask import Flask
 
 from app.core.database.session import unit_of_work
 from app.notifications import jobs
 from app.notifications.delivery import settlements
 from app.notifications.models import Channel, DeliveryState
 from app.push import service as push
-from dev.simulators import Server
 from dev.stack.waiting import wait_until
 from tests.helpers.factories import make_user, signed_in
 from tests.notifications.deliveries import add, reread
 
 pytestmark = [pytest.mark.takes(seconds=30), pytest.mark.processes]
 
-FAULTS: list[tuple[str, dict[str, Any]]] = [
+FAULTS = [
     ("down", {}),
     ("hang", {}),
     ("garbage", {}),
@@ -31,7 +26,7 @@ FAULTS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def subscribed(sim: Server, public_key: str) -> int:
+def subscribed(sim, public_key):
     browser = sim.push.subscribe(public_key)
     with unit_of_work():
         user_id = make_user().id
@@ -44,27 +39,21 @@ def subscribed(sim: Server, public_key: str) -> int:
 @pytest.mark.parametrize("broken", ["messaging", "push"])
 @pytest.mark.parametrize(("kind", "options"), FAULTS, ids=[kind for kind, _ in FAULTS])
 def test_a_failing_provider_is_retried_and_does_not_delay_the_other_channel(
-    committed: Flask,
-    gateway: Server,
-    monkeypatch: pytest.MonkeyPatch,
-    keys: str,
-    kind: str,
-    options: dict[str, Any],
-    broken: str,
-) -> None:
+    committed, gateway, monkeypatch, keys, kind, options, broken
+):
     monkeypatch.setattr(settlements, "retry_delay_s", lambda *_: 600.0)  # no retry is due during the test
     subscription = str(subscribed(gateway, keys))
     gateway.fault(broken, kind, times=None, **options)
     words = {"title": "Halo", "body": "Halo"}
 
-    def add_one(channel: str) -> str:
+    def add_one(channel):
         if channel == "messaging":
             return add().dedupe_key
         return add(channel=Channel.PUSH, target=subscription, words=words).dedupe_key
 
     failing = [add_one(broken) for _ in range(4)]
 
-    def drain() -> None:
+    def drain():
         with committed.app_context():
             jobs.drain("urgent")
 

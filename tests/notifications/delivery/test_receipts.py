@@ -1,26 +1,21 @@
 """Receipts, which the provider may report twice, late and in any order."""
 
-from __future__ import annotations
-
 import itertools
 from datetime import timedelta
-from typing import Any
 
 import pytest
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
 from app.notifications import jobs
 from app.notifications.delivery import claims, receipts, settlements
 from app.notifications.models import Channel, DeliveryState, Inbound, InboundKind, Receipt
-from dev.simulators import Server
 from tests.notifications.deliveries import add, age, reread, sent
 
 _numbers = itertools.count(1)
 
 
-def tell(receipt: Receipt, *, ref: str | None = None, **payload: Any) -> int:
+def tell(receipt, *, ref=None, **payload):
     """Store a receipt of the provider. Return the id of its row."""
     row = Inbound(
         provider="test",
@@ -35,24 +30,24 @@ def tell(receipt: Receipt, *, ref: str | None = None, **payload: Any) -> int:
         return row.id
 
 
-def take(*, failed: list[tuple[int, str | None]] | None = None) -> int:
+def take(*, failed=None):
     told = failed if failed is not None else []
     with unit_of_work():
         return receipts.take(lambda *call: told.append(call), lambda _: None)
 
 
-def outcome(inbound_id: int) -> tuple[str | None, bool]:
+def outcome(inbound_id):
     db.session.expire_all()
     row = db.session.get_one(Inbound, inbound_id)
     return row.outcome, row.handled_at is not None
 
 
-def test_a_sent_message_has_the_receipt_accepted(app: Flask) -> None:
+def test_a_sent_message_has_the_receipt_accepted(app):
     row = sent()
     assert (row.state, row.receipt) == (DeliveryState.SENT, Receipt.ACCEPTED)
 
 
-def test_a_receipt_with_the_id_of_an_unsent_delivery_does_not_settle_it(app: Flask) -> None:
+def test_a_receipt_with_the_id_of_an_unsent_delivery_does_not_settle_it(app):
     row = add(due_at=local_time.now() + timedelta(hours=1))
     old = tell(Receipt.READ, delivery=row.id)
     take()
@@ -60,19 +55,19 @@ def test_a_receipt_with_the_id_of_an_unsent_delivery_does_not_settle_it(app: Fla
     assert outcome(old) == (receipts.IGNORED, True)
 
 
-def test_the_second_reference_of_a_receipt_is_stored(app: Flask) -> None:
+def test_the_second_reference_of_a_receipt_is_stored(app):
     """Later receipts contain only the provider's second reference (`state_ref`)."""
     row = sent()
     tell(Receipt.ACCEPTED, ref=row.provider_ref, state_ref="state-1")
     take()
-    told: list[tuple[int, str | None]] = []
+    told = []
     tell(Receipt.FAILED, state_ref="state-1", code="invalid")
     take(failed=told)
     assert told == [(row.id, "invalid")]
     assert reread(row.dedupe_key).receipt == Receipt.FAILED
 
 
-def test_a_delivery_keeps_the_most_advanced_receipt_in_any_order(app: Flask) -> None:
+def test_a_delivery_keeps_the_most_advanced_receipt_in_any_order(app):
     told = [Receipt.SENT, Receipt.FAILED, Receipt.DELIVERED, Receipt.READ]
     for order in itertools.permutations(told):
         row = sent()
@@ -83,7 +78,7 @@ def test_a_delivery_keeps_the_most_advanced_receipt_in_any_order(app: Flask) -> 
 
 
 @pytest.mark.parametrize("first", [Receipt.SENT, Receipt.DELIVERED])
-def test_a_repeated_receipt_is_applied_once(app: Flask, first: Receipt) -> None:
+def test_a_repeated_receipt_is_applied_once(app, first):
     row = sent()
     ids = [tell(first, ref=row.provider_ref) for _ in range(3)]
     assert take() == 3
@@ -91,7 +86,7 @@ def test_a_repeated_receipt_is_applied_once(app: Flask, first: Receipt) -> None:
     assert take() == 0
 
 
-def test_the_time_and_the_code_of_a_receipt_are_stored(app: Flask) -> None:
+def test_the_time_and_the_code_of_a_receipt_are_stored(app):
     row = sent()
     tell(Receipt.FAILED, ref=row.provider_ref, at="2026-03-02T01:00:00+00:00", code="131026")
     take()
@@ -100,20 +95,20 @@ def test_the_time_and_the_code_of_a_receipt_are_stored(app: Flask) -> None:
     assert (row.receipt_at.isoformat(), row.receipt_code) == ("2026-03-02T01:00:00+00:00", "131026")
 
 
-def test_a_failure_is_reported_once_and_not_if_the_message_was_delivered(app: Flask) -> None:
+def test_a_failure_is_reported_once_and_not_if_the_message_was_delivered(app):
     row, arrived = sent(), sent()
     for _ in range(2):
         tell(Receipt.FAILED, ref=row.provider_ref, code="131047")
     tell(Receipt.FAILED, ref=arrived.provider_ref, code="131026")
     tell(Receipt.DELIVERED, ref=arrived.provider_ref)
-    failed: list[tuple[int, str | None]] = []
+    failed = []
     take(failed=failed)
     tell(Receipt.FAILED, ref=row.provider_ref, code="131047")
     take(failed=failed)
     assert failed == [(row.id, "131047")]
 
 
-def test_a_receipt_with_only_the_second_reference_is_applied(app: Flask) -> None:
+def test_a_receipt_with_only_the_second_reference_is_applied(app):
     row = sent()
     tell(Receipt.SENT, ref=row.provider_ref, state_ref="state-1")
     tell(Receipt.DELIVERED, state_ref="state-1")
@@ -124,7 +119,7 @@ def test_a_receipt_with_only_the_second_reference_is_applied(app: Flask) -> None
     assert reread(row.dedupe_key).receipt == Receipt.READ
 
 
-def test_an_unknown_reference_does_not_match_a_message_without_a_reference(app: Flask) -> None:
+def test_an_unknown_reference_does_not_match_a_message_without_a_reference(app):
     row = add()
     assert claims.claim("urgent", Channel.MESSAGING) is not None
     tell(Receipt.SENT, delivery=row.id)
@@ -134,7 +129,7 @@ def test_an_unknown_reference_does_not_match_a_message_without_a_reference(app: 
     assert outcome(strange) == ("ignored", True)
 
 
-def test_only_one_job_at_a_time_handles_receipts(committed: Flask) -> None:
+def test_only_one_job_at_a_time_handles_receipts(committed):
     tell(Receipt.SENT, ref=sent().provider_ref)
     with db.engine.connect() as other:
         other.execute(receipts._lock)
@@ -143,7 +138,7 @@ def test_only_one_job_at_a_time_handles_receipts(committed: Flask) -> None:
 
 
 @pytest.mark.parametrize("told", [Receipt.SENT, Receipt.DELIVERED, Receipt.FAILED])
-def test_a_receipt_settles_a_call_whose_worker_died(committed: Flask, gateway: Server, told: Receipt) -> None:
+def test_a_receipt_settles_a_call_whose_worker_died(committed, gateway, told):
     row = add()
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None
@@ -159,7 +154,7 @@ def test_a_receipt_settles_a_call_whose_worker_died(committed: Flask, gateway: S
     assert gateway.messaging.sent == []
 
 
-def test_without_a_receipt_a_call_whose_worker_died_is_repeated(committed: Flask, gateway: Server) -> None:
+def test_without_a_receipt_a_call_whose_worker_died_is_repeated(committed, gateway):
     row = add()
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None
@@ -171,7 +166,7 @@ def test_without_a_receipt_a_call_whose_worker_died_is_repeated(committed: Flask
     assert len(gateway.messaging.sent) == 1
 
 
-def test_a_worker_slower_than_the_receipt_cannot_change_the_outcome(app: Flask) -> None:
+def test_a_worker_slower_than_the_receipt_cannot_change_the_outcome(app):
     row = add()
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None

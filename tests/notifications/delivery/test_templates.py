@@ -1,21 +1,15 @@
 """Templates and webhook addresses in deploy/messaging.md match the code."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter
-from typing import Any
 
 import pytest
-from flask import Flask
 
 from app import check
 from app.notifications.delivery import message_format
-from app.notifications.delivery.sealing import Words
 from app.privacy.service.delivery_labels import TITLES
 from config import ROOT
-from tests.notifications.senders.looks import Configure
 
 TEXT = (ROOT / "deploy/messaging.md").read_text(encoding="utf-8")
 #: Category and text of each template, by name.
@@ -24,17 +18,17 @@ TEMPLATES = {
     for name, category, text in re.findall(r"^\| `(\w+)` \| (\w+) \| (.+?) \| .+ \|$", TEXT, re.MULTILINE)
 }
 (SETTING,) = re.findall(r"WHATSAPP_TEMPLATES='(.+)'", TEXT)
-KINDS: dict[str, str] = json.loads(SETTING)
+KINDS = json.loads(SETTING)
 
 
-def test_the_setting_names_every_template_and_every_kind_that_needs_one() -> None:
+def test_the_setting_names_every_template_and_every_kind_that_needs_one():
     assert set(KINDS.values()) == TEMPLATES.keys()
     assert set(KINDS) == set(check.TEMPLATES)
     assert TITLES.keys() - set(KINDS) == {"password_reset", "moderation", "push"}, "they go by another way"
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
-def test_a_template_text_follows_the_rules_of_meta(name: str) -> None:
+def test_a_template_text_follows_the_rules_of_meta(name):
     text = TEMPLATES[name][1]
     blanks = re.findall(r"\{\{(\d)\}\}", text)
     assert blanks == [str(n) for n in range(1, len(blanks) + 1)]
@@ -46,27 +40,24 @@ def test_a_template_text_follows_the_rules_of_meta(name: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_message_fills_all_parameters_of_its_template(whatsapp: Configure, kind: str) -> None:
+def test_a_message_fills_all_parameters_of_its_template(whatsapp, kind):
     whatsapp(MESSAGING_PROVIDER="whatsapp_cloud", WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES=SETTING)
-    parts: dict[str, Any] = {
-        "reminder": {"name": "Siti", "tipe": "obat", "token": "t"},
-        "stock": {"name": "Siti"},
-    }.get(kind, {})
-    words: Words = {"text": "Halo Siti, ada kabar.", "parts": parts}
+    parts = {"reminder": {"name": "Siti", "tipe": "obat", "token": "t"}, "stock": {"name": "Siti"}}.get(kind, {})
+    words = {"text": "Halo Siti, ada kabar.", "parts": parts}
     template = message_format.format_of(kind, words, is_open=False).template
     assert template is not None
     assert len(template.parameters) == TEMPLATES[template.name][1].count("{{")
     assert bool(template.payloads) == (kind == "reminder")
 
 
-def test_the_documented_webhook_addresses_are_routes(app: Flask) -> None:
+def test_the_documented_webhook_addresses_are_routes(app):
     rules = {str(rule) for rule in app.url_map.iter_rules()}
     addresses = set(re.findall(r"`PUBLIC_URL(/[^`]+)`", TEXT))
     assert len(addresses) == 4
     assert {address.replace("SECRET", "<token>") for address in addresses} <= rules
 
 
-def test_section_headings_state_the_right_number_of_steps() -> None:
+def test_section_headings_state_the_right_number_of_steps():
     steps = Counter[str]()
     for section in re.split(r"^## ", TEXT, flags=re.MULTILINE)[1:]:
         steps[section.splitlines()[0]] = len(re.findall(r"^\d\. ", section, re.MULTILINE))

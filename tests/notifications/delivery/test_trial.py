@@ -1,25 +1,17 @@
 """`flask messaging test NUMBER` sends one message, and prints the provider's response."""
 
-from __future__ import annotations
-
 import pytest
-from click.testing import Result
-from flask import Flask
 
 from app.notifications.delivery import trial
-from dev.simulators import Server
-from tests.notifications.senders.looks import Configure
 
 NUMBER = "0812-3456-7890"
 
 
-def run(app: Flask, number: str = NUMBER) -> Result:
+def run(app, number=NUMBER):
     return app.test_cli_runner().invoke(args=["messaging", "test", number])
 
 
-def test_one_message_is_sent_and_the_reference_of_the_provider_is_printed(
-    app: Flask, sim: Server, fonnte: Configure
-) -> None:
+def test_one_message_is_sent_and_the_reference_of_the_provider_is_printed(app, sim, fonnte):
     result = run(app)
     assert result.exit_code == 0, result.output
     ((message),) = sim.messaging.sent
@@ -30,7 +22,7 @@ def test_one_message_is_sent_and_the_reference_of_the_provider_is_printed(
 @pytest.mark.parametrize(
     ("fault", "words"), [("code_131042", "payment issue"), ("code_190", "Error validating access token")]
 )
-def test_a_refusal_by_whatsapp_is_printed(app: Flask, sim: Server, whatsapp: Configure, fault: str, words: str) -> None:
+def test_a_refusal_by_whatsapp_is_printed(app, sim, whatsapp, fault, words):
     sim.fault("messaging", fault)
     result = run(app)
     assert result.exit_code == 1
@@ -38,28 +30,26 @@ def test_a_refusal_by_whatsapp_is_printed(app: Flask, sim: Server, whatsapp: Con
     assert words in result.output
 
 
-def test_a_refusal_by_fonnte_is_printed(app: Flask, sim: Server, fonnte: Configure) -> None:
+def test_a_refusal_by_fonnte_is_printed(app, sim, fonnte):
     sim.fault("messaging", "token_invalid")
     result = run(app)
     assert (result.exit_code, result.output) == (1, "Error: fonnte refused: token invalid\n")
 
 
-def test_the_command_fails_if_the_provider_is_unavailable(app: Flask, sim: Server, fonnte: Configure) -> None:
+def test_the_command_fails_if_the_provider_is_unavailable(app, sim, fonnte):
     fonnte(MESSAGING_URL="http://127.0.0.1:1")
     assert run(app).exit_code == 1
 
 
 @pytest.mark.parametrize("number", ["12", "siti", "", "+14155552671"])
-def test_an_invalid_number_is_refused_and_nothing_is_sent(
-    app: Flask, sim: Server, fonnte: Configure, number: str
-) -> None:
+def test_an_invalid_number_is_refused_and_nothing_is_sent(app, sim, fonnte, number):
     result = run(app, number)
     assert result.exit_code == 1
     assert "is no phone number" in result.output
     assert sim.messaging.sent == []
 
 
-def test_the_command_fails_if_the_provider_is_the_outbox(app: Flask) -> None:
+def test_the_command_fails_if_the_provider_is_the_outbox(app):
     result = run(app)
     assert result.exit_code == 1
     assert "MESSAGING_PROVIDER is outbox" in result.output

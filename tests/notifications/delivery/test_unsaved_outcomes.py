@@ -1,30 +1,24 @@
 """PostgreSQL failures during a provider call. The job retries until it has saved the outcome of the call."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
 from app.notifications import jobs
 from app.notifications.delivery import claims, drain, messaging
-from app.notifications.delivery.claims import Claimed
 from app.notifications.models import Channel, DeliveryState
 from app.providers.http import ProviderError
-from dev.simulators import Server
 from tests.notifications.deliveries import add, reread
 
 
-def use_engine(app: Flask, engine: sa.Engine) -> None:
+def use_engine(app, engine):
     db._app_engines[app][None] = engine
     app.extensions["autocommit"] = engine.execution_options(isolation_level="AUTOCOMMIT")
 
 
-def drain_and_lose_postgresql(app: Flask, after: Callable[[Claimed], str | None] = messaging.send) -> None:
+def drain_and_lose_postgresql(app, after=messaging.send):
     """Run a drain during which PostgreSQL becomes unavailable after the provider call.
 
     After the drain, PostgreSQL is available again.
@@ -32,7 +26,7 @@ def drain_and_lose_postgresql(app: Flask, after: Callable[[Claimed], str | None]
     away = sa.create_engine("postgresql+psycopg2://127.0.0.1:1/none")
     engine = db.engine
 
-    def send(delivery: Claimed) -> str | None:
+    def send(delivery):
         try:
             return after(delivery)
         finally:
@@ -47,12 +41,12 @@ def drain_and_lose_postgresql(app: Flask, after: Callable[[Claimed], str | None]
         use_engine(app, engine)
 
 
-def refuse(delivery: Claimed) -> str | None:
+def refuse(delivery):
     claims.begin(delivery)
     raise ProviderError("messaging", "status")
 
 
-def break_off(delivery: Claimed) -> str | None:
+def break_off(delivery):
     claims.begin(delivery)
     raise ProviderError("messaging", "broken", written=True)
 
@@ -66,16 +60,11 @@ def break_off(delivery: Claimed) -> str | None:
     ],
 )
 def test_a_drain_retries_until_postgresql_saves_the_outcome(
-    committed: Flask,
-    gateway: Server,
-    monkeypatch: pytest.MonkeyPatch,
-    transport: Callable[[Claimed], str | None],
-    state: str,
-    unknowns: int,
-) -> None:
+    committed, gateway, monkeypatch, transport, state, unknowns
+):
     engine, waits = db.engine, []
 
-    def wait(seconds: float) -> None:
+    def wait(seconds):
         waits.append(seconds)
         if len(waits) == 3:
             use_engine(committed, engine)

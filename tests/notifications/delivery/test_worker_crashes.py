@@ -1,13 +1,10 @@
 """Workers that die while they send a delivery. The next drain puts the delivery back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db
 from app.core.lib import local_time
@@ -15,18 +12,17 @@ from app.notifications import jobs
 from app.notifications.delivery import claims, settlements
 from app.notifications.delivery.claims import Claimed
 from app.notifications.models import Channel, Delivery, DeliveryState
-from dev.simulators import Server
 from tests.notifications.deliveries import add, age, reread
 
 
-def before_the_call(_: Claimed) -> None:
+def before_the_call(_):
     pass
 
 
 Death = Callable[[Claimed], None]
 
 
-def die(row: Delivery, death: Death) -> float:
+def die(row, death):
     """Let a worker claim a delivery and die. Put the delivery back. Return the seconds until it is due again."""
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None
@@ -42,15 +38,10 @@ def die(row: Delivery, death: Death) -> float:
 
 @pytest.mark.parametrize(
     ("death", "waits_s", "error"),
-    [
-        (before_the_call, [10, 20, 40, 80], "its worker died"),
-        (claims.begin, [30], "outcome unknown: its worker died"),
-    ],
+    [(before_the_call, [10, 20, 40, 80], "its worker died"), (claims.begin, [30], "outcome unknown: its worker died")],
     ids=["before the call", "in the call"],
 )
-def test_a_delivery_that_kills_its_workers_is_repeated_and_then_fails(
-    committed: Flask, gateway: Server, death: Death, waits_s: list[float], error: str
-) -> None:
+def test_a_delivery_that_kills_its_workers_is_repeated_and_then_fails(committed, gateway, death, waits_s, error):
     row = add(expires_at=local_time.now() + timedelta(hours=2))
     for wait_s in waits_s:
         assert die(row, death) == pytest.approx(wait_s, abs=1)
@@ -64,9 +55,7 @@ def test_a_delivery_that_kills_its_workers_is_repeated_and_then_fails(
 
 
 @pytest.mark.parametrize(("death", "unknowns"), [(before_the_call, 0), (claims.begin, 1)])
-def test_a_delivery_is_sent_after_the_death_of_its_worker(
-    committed: Flask, gateway: Server, death: Death, unknowns: int
-) -> None:
+def test_a_delivery_is_sent_after_the_death_of_its_worker(committed, gateway, death, unknowns):
     row = add()
     die(row, death)
     jobs.drain("urgent")
@@ -75,9 +64,7 @@ def test_a_delivery_is_sent_after_the_death_of_its_worker(
     assert len(gateway.messaging.sent) == 1
 
 
-def test_a_worker_that_was_only_frozen_still_records_that_it_sent_the_delivery(
-    committed: Flask, gateway: Server
-) -> None:
+def test_a_worker_that_was_only_frozen_still_records_that_it_sent_the_delivery(committed, gateway):
     row = add()
     claimed = claims.claim("urgent", Channel.MESSAGING)
     assert claimed is not None
@@ -92,7 +79,7 @@ def test_a_worker_that_was_only_frozen_still_records_that_it_sent_the_delivery(
     assert not gateway.messaging.calls
 
 
-def test_an_abandoned_delivery_that_expires_becomes_missed(committed: Flask) -> None:
+def test_an_abandoned_delivery_that_expires_becomes_missed(committed):
     row = add(expires_at=local_time.now() + timedelta(minutes=5))
     assert claims.claim("urgent", Channel.MESSAGING) is not None
     age(300, of=row)
@@ -101,7 +88,7 @@ def test_an_abandoned_delivery_that_expires_becomes_missed(committed: Flask) -> 
 
 
 @pytest.mark.parametrize("seconds", [0, 11])
-def test_a_tick_enqueues_a_drain_for_an_abandoned_delivery(committed: Flask, seconds: float) -> None:
+def test_a_tick_enqueues_a_drain_for_an_abandoned_delivery(committed, seconds):
     row = add()
     assert claims.claim("urgent", Channel.MESSAGING) is not None
     jobs.enqueue_due()

@@ -1,8 +1,6 @@
 """Helpers that read the sender and its deliveries, and simulate that time passes."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import timedelta
 
 import sqlalchemy as sa
@@ -11,18 +9,16 @@ from app.core.database.session import db, unit_of_work
 from app.core.jobs.queue import connection
 from app.notifications.models import Delivery, deliveries
 from app.notifications.senders import sender_status
-from app.notifications.senders.models import Sender
 from app.notifications.senders.models import senders as table
-from dev.simulators import Server
 
 
-def sender() -> Sender:
+def sender():
     found = sender_status.current()
     assert found is not None
     return found
 
 
-def pass_time(**time: float) -> None:
+def pass_time(**time):
     """Simulate that time passes: move the times of the sender and of all deliveries back."""
     back = timedelta(**time)
     redis = connection()
@@ -38,16 +34,16 @@ def pass_time(**time: float) -> None:
         db.session.execute(sa.update(deliveries).values({name: rows[name] - back for name in moments}))
 
 
-def rows() -> Sequence[Delivery]:
+def rows():
     db.session.expire_all()
     return db.session.scalars(sa.select(Delivery).order_by(Delivery.id)).all()
 
 
-def sends(sim: Server) -> int:
+def sends(sim):
     return sum(call.path.endswith("/messages") for call in sim.messaging.calls)
 
 
-def sends_of_fonnte(sim: Server) -> int:
+def sends_of_fonnte(sim):
     return sum(call.path == "/send" for call in sim.messaging.calls)
 
 

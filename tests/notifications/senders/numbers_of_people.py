@@ -1,7 +1,5 @@
 """Helpers for people's phone numbers that the provider refuses."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import sqlalchemy as sa
@@ -12,12 +10,12 @@ from app.notifications.senders import numbers
 from app.notifications.senders.models import phone_numbers
 
 
-def phone_of(user: User) -> str:
+def phone_of(user):
     assert user.phone is not None
     return user.phone
 
 
-def pass_time(user: User, **time: float) -> None:
+def pass_time(user, **time):
     """Simulate that time passes: move the times of all numbers back."""
     back = timedelta(**time)
     moments = ("last_inbound_at", "refused_at", "wrong_at", "used_at")
@@ -25,7 +23,7 @@ def pass_time(user: User, **time: float) -> None:
     db.session.execute(sa.update(User).values(phone_invalid_at=User.phone_invalid_at - back))
 
 
-def make_invalid(user: User) -> None:
+def make_invalid(user):
     numbers.refused(phone_of(user))
     pass_time(user, hours=24)
     numbers.refused(phone_of(user))

@@ -1,26 +1,18 @@
 """Webhook events about the service's own number."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.jobs.queue import connection
 from app.inbox import jobs as inbox
 from app.notifications.models import Inbound
 from app.providers import webhooks
-from dev.simulators import Server
-from tests.notifications.senders.looks import Configure
 
 QUALITY = {"event": "FLAGGED", "current_limit": "TIER_250"}
 
 
-def change(field: str, value: dict[str, Any]) -> dict[str, Any]:
+def change(field, value):
     return {"entry": [{"time": 1, "changes": [{"field": field, "value": value}]}]}
 
 
@@ -35,14 +27,8 @@ def change(field: str, value: dict[str, Any]) -> dict[str, Any]:
     ],
 )
 def test_an_event_about_the_account_rings_the_check_of_the_sender(
-    committed: Flask,
-    sim: Server,
-    configure: Configure,
-    provider: str,
-    reader: Callable[[object], Any],
-    body: object,
-    is_heard: bool,
-) -> None:
+    committed, sim, configure, provider, reader, body, is_heard
+):
     configure(MESSAGING_PROVIDER=provider)
     with unit_of_work():
         for each in reader(body):

@@ -1,14 +1,10 @@
 """Messages that the provider accepts, and later reports as failed by webhook."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
@@ -21,17 +17,16 @@ from app.notifications.senders.models import PhoneNumber
 from app.pengingat.ledger import missed
 from app.pengingat.models import Occurrence
 from app.providers import webhooks
-from dev.simulators import Server
 from tests.helpers.factories import make_user
 from tests.notifications.deliveries import REMINDER, add, reread
-from tests.notifications.senders.looks import Configure, sender
+from tests.notifications.senders.looks import sender
 from tests.notifications.senders.numbers_of_people import pass_time
 
 SECRET = {"WHATSAPP_APP_SECRET": "s"}
 TEMPLATES = {**SECRET, "WHATSAPP_TEMPLATES": '{"reminder": "pengingat"}', "MESSAGING_PROVIDER": "whatsapp_cloud"}
 
 
-def hear_all(sim: Server) -> None:
+def hear_all(sim):
     """Handle all webhook requests of the provider. Repeated events are stored once."""
     for told in sim.messaging.told:
         read = webhooks.read_whatsapp if "entry" in told else webhooks.read_fonnte_status
@@ -45,19 +40,17 @@ def hear_all(sim: Server) -> None:
     inbox.handle()
 
 
-def rows() -> Sequence[Delivery]:
+def rows():
     db.session.expire_all()
     return db.session.scalars(sa.select(Delivery).order_by(Delivery.id)).all()
 
 
-def person() -> User:
+def person():
     with unit_of_work():
         return make_user()
 
 
-def test_a_message_that_whatsapp_refuses_later_is_sent_once_as_a_template(
-    committed: Flask, sim: Server, configure: Configure, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_message_that_whatsapp_refuses_later_is_sent_once_as_a_template(committed, sim, configure, monkeypatch):
     configure(**TEMPLATES)
     render = {"reminder": lambda deliveries: {each.id: REMINDER for each in deliveries}}
     monkeypatch.setitem(committed.extensions, "routing", replace(drain.routing(), render=render))
@@ -78,9 +71,7 @@ def test_a_message_that_whatsapp_refuses_later_is_sent_once_as_a_template(
 
 
 @pytest.mark.parametrize("settings", [TEMPLATES, {"FONNTE_WEBHOOK_TOKEN": "t" * 32}], ids=["whatsapp", "fonnte"])
-def test_a_number_is_flagged_after_accepted_messages_failed_on_two_days(
-    committed: Flask, sim: Server, configure: Configure, settings: dict[str, str]
-) -> None:
+def test_a_number_is_flagged_after_accepted_messages_failed_on_two_days(committed, sim, configure, settings):
     configure(**settings)
     user = person()
     for _ in range(2):
@@ -95,9 +86,7 @@ def test_a_number_is_flagged_after_accepted_messages_failed_on_two_days(
     assert {row.receipt for row in rows()} == {"failed"}
 
 
-def test_a_delivered_message_between_two_failures_keeps_the_number_valid(
-    committed: Flask, sim: Server, configure: Configure
-) -> None:
+def test_a_delivered_message_between_two_failures_keeps_the_number_valid(committed, sim, configure):
     configure(**TEMPLATES)
     user = person()
     sim.messaging.fail_later()
@@ -117,7 +106,7 @@ def test_a_delivered_message_between_two_failures_keeps_the_number_valid(
     assert db.session.get_one(User, user.id, populate_existing=True).phone_invalid_at is None
 
 
-def test_a_receipt_that_reports_a_ban_stops_the_sender(committed: Flask, sim: Server, configure: Configure) -> None:
+def test_a_receipt_that_reports_a_ban_stops_the_sender(committed, sim, configure):
     configure(**TEMPLATES)
     sim.messaging.fail_later(code="131031")
     add(kind="reminder", words=REMINDER)
@@ -126,9 +115,7 @@ def test_a_receipt_that_reports_a_ban_stops_the_sender(committed: Flask, sim: Se
     assert (sender().state, sender().reason) == ("down", "code 131031")
 
 
-def test_a_missed_dose_whose_message_failed_later_is_marked_as_undelivered(
-    committed: Flask, sim: Server, configure: Configure
-) -> None:
+def test_a_missed_dose_whose_message_failed_later_is_marked_as_undelivered(committed, sim, configure):
     configure(**TEMPLATES)
     user = person()
     due_at = local_time.now() - timedelta(hours=1)

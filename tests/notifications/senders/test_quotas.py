@@ -1,11 +1,8 @@
 """Limits that a provider sets for a sender: paid messages, and new people."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest
-from flask import Flask
 
 from app.core.database.session import unit_of_work
 from app.core.lib import local_time
@@ -14,12 +11,11 @@ from app.notifications.delivery import failed_receipts
 from app.notifications.models import Channel, DeliveryState
 from app.notifications.senders import jobs as senders
 from app.notifications.senders.models import SenderState
-from dev.simulators import Server
 from tests.notifications.deliveries import add, age, reread
-from tests.notifications.senders.looks import Configure, pass_time, rows, sender
+from tests.notifications.senders.looks import pass_time, rows, sender
 
 
-def test_the_check_stores_the_quota_of_paid_messages(app: Flask, sim: Server, fonnte: Configure) -> None:
+def test_the_check_stores_the_quota_of_paid_messages(app, sim, fonnte):
     sim.messaging.sender.quota = 78
     senders.check()
     assert (sender().quota, sender().state) == (78, "up")
@@ -28,9 +24,7 @@ def test_the_check_stores_the_quota_of_paid_messages(app: Flask, sim: Server, fo
     assert (sender().quota, sender().state) == (0, "up")  # "up", because 0 may also mean that the plan has no quota
 
 
-def test_a_used_up_quota_stops_the_sender_until_it_is_refilled(
-    committed: Flask, sim: Server, fonnte: Configure
-) -> None:
+def test_a_used_up_quota_stops_the_sender_until_it_is_refilled(committed, sim, fonnte):
     sim.messaging.sender.quota = 0
     add()
     jobs.drain("urgent")
@@ -44,9 +38,7 @@ def test_a_used_up_quota_stops_the_sender_until_it_is_refilled(
 
 
 @pytest.mark.takes(seconds=20)
-def test_a_limit_of_250_people_leaves_the_251st_message_pending(
-    committed: Flask, sim: Server, whatsapp: Configure
-) -> None:
+def test_a_limit_of_250_people_leaves_the_251st_message_pending(committed, sim, whatsapp):
     sim.messaging.limit_people(250)
     senders.check()
     with unit_of_work():
@@ -70,14 +62,14 @@ def test_a_limit_of_250_people_leaves_the_251st_message_pending(
     assert sender().limit_24h == 250
 
 
-def test_a_provider_without_a_status_route_is_checked_once(app: Flask, sim: Server, fonnte: Configure) -> None:
+def test_a_provider_without_a_status_route_is_checked_once(app, sim, fonnte):
     sim.fault("messaging", "status", match="/device", status=404, times=None)
     for _ in range(3):
         senders.check()
     assert len(sim.messaging.calls) == 1
 
 
-def test_beyond_the_limit_only_known_people_get_messages(committed: Flask, sim: Server, whatsapp: Configure) -> None:
+def test_beyond_the_limit_only_known_people_get_messages(committed, sim, whatsapp):
     sim.messaging.limit_people(3)
     known = [add(target=f"+6281{n:09d}") for n in range(3)]
     jobs.drain("urgent")
@@ -94,9 +86,7 @@ def test_beyond_the_limit_only_known_people_get_messages(committed: Flask, sim: 
 
 
 @pytest.mark.parametrize("code", [132000, 132001, 132012, 132015, 132016])
-def test_a_message_waits_while_its_template_is_refused_and_the_operator_sees_the_reason(
-    committed: Flask, sim: Server, whatsapp: Configure, code: int
-) -> None:
+def test_a_message_waits_while_its_template_is_refused_and_the_operator_sees_the_reason(committed, sim, whatsapp, code):
     row = add()
     sim.fault("messaging", f"code_{code}", times=2)
     for _ in range(2):
@@ -111,6 +101,6 @@ def test_a_message_waits_while_its_template_is_refused_and_the_operator_sees_the
     assert reread(row.dedupe_key).state == DeliveryState.SENT
 
 
-def test_a_template_that_is_refused_later_is_shown_to_the_operator(app: Flask, whatsapp: Configure) -> None:
+def test_a_template_that_is_refused_later_is_shown_to_the_operator(app, whatsapp):
     failed_receipts.record(add().id, "132015")
     assert (sender().state, sender().reason) == (SenderState.DEGRADED, "code 132015")

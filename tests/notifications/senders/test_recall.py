@@ -3,13 +3,10 @@
 The service takes these messages back. Their state becomes "missed".
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
@@ -18,13 +15,12 @@ from app.notifications.models import Delivery, DeliveryState
 from app.notifications.senders import jobs as senders
 from app.notifications.senders.models import Sender
 from app.pengingat.models import Occurrence, OccurrenceState
-from dev.simulators import Server
 from tests.helpers.factories import make_user
 from tests.notifications.deliveries import add, reread
-from tests.notifications.senders.looks import Configure, pass_time
+from tests.notifications.senders.looks import pass_time
 
 
-def accepted_and_held(sim: Server, **fields: object) -> Delivery:
+def accepted_and_held(sim, **fields):
     """Send a message that Fonnte accepts and holds, because the phone is off. Check the sender. Return the message."""
     sim.messaging.disconnect(holds=True)
     row = add(**fields)
@@ -35,9 +31,7 @@ def accepted_and_held(sim: Server, **fields: object) -> Delivery:
     return row
 
 
-def test_an_expired_message_that_fonnte_still_holds_is_taken_back(
-    committed: Flask, sim: Server, fonnte: Configure
-) -> None:
+def test_an_expired_message_that_fonnte_still_holds_is_taken_back(committed, sim, fonnte):
     row = accepted_and_held(sim)
     jobs.take_back()
     assert len(sim.messaging.held) == 1  # the message has not expired, so it is not taken back
@@ -49,9 +43,7 @@ def test_an_expired_message_that_fonnte_still_holds_is_taken_back(
     assert sim.messaging.sent == []
 
 
-def test_a_message_that_the_phone_sends_in_time_is_not_taken_back(
-    committed: Flask, sim: Server, fonnte: Configure
-) -> None:
+def test_a_message_that_the_phone_sends_in_time_is_not_taken_back(committed, sim, fonnte):
     row = accepted_and_held(sim)
     pass_time(minutes=30)
     sim.messaging.connect()
@@ -63,9 +55,7 @@ def test_a_message_that_the_phone_sends_in_time_is_not_taken_back(
     assert not any(call.path == "/delete-message" for call in sim.messaging.calls)
 
 
-def test_a_recall_of_a_message_that_is_not_held_is_requested_once(
-    committed: Flask, sim: Server, fonnte: Configure
-) -> None:
+def test_a_recall_of_a_message_that_is_not_held_is_requested_once(committed, sim, fonnte):
     row = accepted_and_held(sim)
     sim.messaging.held.clear()
     pass_time(hours=1)
@@ -78,9 +68,7 @@ def test_a_recall_of_a_message_that_is_not_held_is_requested_once(
     assert sum(call.path == "/delete-message" for call in sim.messaging.calls) == 1
 
 
-def test_messages_are_not_taken_back_because_a_former_number_is_down(
-    committed: Flask, sim: Server, fonnte: Configure
-) -> None:
+def test_messages_are_not_taken_back_because_a_former_number_is_down(committed, sim, fonnte):
     with unit_of_work():
         db.session.add(Sender(provider="fonnte", number="+6281100000000", state="down", since=local_time.now()))
     row = add()
@@ -92,9 +80,7 @@ def test_messages_are_not_taken_back_because_a_former_number_is_down(
 
 
 @pytest.mark.parametrize("kind", ["status", "garbage", "token_invalid"])
-def test_a_recall_that_fails_at_the_provider_is_retried(
-    committed: Flask, sim: Server, fonnte: Configure, kind: str
-) -> None:
+def test_a_recall_that_fails_at_the_provider_is_retried(committed, sim, fonnte, kind):
     row = accepted_and_held(sim)
     pass_time(hours=1)
     sim.fault("messaging", kind)
@@ -105,9 +91,7 @@ def test_a_recall_that_fails_at_the_provider_is_retried(
 
 
 @pytest.mark.parametrize(("receipt", "state"), [("sent", DeliveryState.SENT), ("accepted", DeliveryState.MISSED)])
-def test_receipts_decide_the_recall_if_the_phone_seems_connected(
-    committed: Flask, sim: Server, configure: Configure, receipt: str, state: DeliveryState
-) -> None:
+def test_receipts_decide_the_recall_if_the_phone_seems_connected(committed, sim, configure, receipt, state):
     configure(FONNTE_WEBHOOK_TOKEN="t" * 32)
     row = accepted_and_held(sim)
     sim.messaging.sender.connected = True  # Fonnte still holds the message
@@ -119,9 +103,7 @@ def test_receipts_decide_the_recall_if_the_phone_seems_connected(
     assert reread(row.dedupe_key).state == state
 
 
-def test_a_missed_dose_whose_message_was_taken_back_is_undelivered(
-    committed: Flask, sim: Server, fonnte: Configure
-) -> None:
+def test_a_missed_dose_whose_message_was_taken_back_is_undelivered(committed, sim, fonnte):
     with unit_of_work():
         person = make_user()
         missed = Occurrence(
@@ -151,7 +133,7 @@ def test_a_missed_dose_whose_message_was_taken_back_is_undelivered(
     assert db.session.get_one(Occurrence, missed.id, populate_existing=True).undelivered
 
 
-def test_whatsapp_messages_are_not_taken_back(committed: Flask, sim: Server, whatsapp: Configure) -> None:
+def test_whatsapp_messages_are_not_taken_back(committed, sim, whatsapp):
     add()
     jobs.drain("urgent")
     pass_time(hours=1)

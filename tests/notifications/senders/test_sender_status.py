@@ -1,14 +1,11 @@
 """A sender that is down. Messages wait without an attempt, pushes continue, and the sender recovers by itself."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 from threading import Condition
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
@@ -22,19 +19,15 @@ from app.notifications.senders import numbers, sender_status
 from app.notifications.senders.models import SenderState
 from app.notifications.senders.models import senders as table
 from app.providers.messenger import Health
-from dev.simulators import Server
 from dev.stack.waiting import PATIENCE_S
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
-from tests.helpers.statements import Statements
 from tests.notifications.deliveries import add, reread
-from tests.notifications.senders.looks import Configure, pass_time, rows, sender, sends, sends_of_fonnte
+from tests.notifications.senders.looks import pass_time, rows, sender, sends, sends_of_fonnte
 
 
 @pytest.mark.parametrize("fault", ["token_invalid", "no_quota", "disconnected"])
-def test_an_account_error_stops_the_sender_and_is_not_counted_as_an_attempt(
-    committed: Flask, sim: Server, fonnte: Configure, fault: str
-) -> None:
+def test_an_account_error_stops_the_sender_and_is_not_counted_as_an_attempt(committed, sim, fonnte, fault):
     sim.fault("messaging", fault, times=None)
     row = add()
     jobs.drain("urgent")
@@ -59,9 +52,7 @@ def test_an_account_error_stops_the_sender_and_is_not_counted_as_an_attempt(
 
 
 @pytest.mark.parametrize("code", [190, 0, 10, 200, 131005, 133010, 368, 131031, 131042])
-def test_a_whatsapp_account_error_stops_the_sender(
-    committed: Flask, sim: Server, whatsapp: Configure, code: int
-) -> None:
+def test_a_whatsapp_account_error_stops_the_sender(committed, sim, whatsapp, code):
     sim.fault("messaging", f"code_{code}")
     add()
     jobs.drain("urgent")
@@ -69,9 +60,7 @@ def test_a_whatsapp_account_error_stops_the_sender(
     assert [(row.state, row.attempts) for row in rows()] == [(DeliveryState.PENDING, 0)]
 
 
-def test_a_token_without_permission_for_the_check_does_not_stop_the_sender(
-    committed: Flask, sim: Server, whatsapp: Configure
-) -> None:
+def test_a_token_without_permission_for_the_check_does_not_stop_the_sender(committed, sim, whatsapp):
     add()
     jobs.drain("urgent")
     sim.fault("messaging", "code_200")
@@ -82,9 +71,7 @@ def test_a_token_without_permission_for_the_check_does_not_stop_the_sender(
     assert {row.state for row in rows()} == {DeliveryState.SENT}
 
 
-def test_a_stopped_sender_tries_one_message_a_minute_and_recovers(
-    committed: Flask, sim: Server, whatsapp: Configure
-) -> None:
+def test_a_stopped_sender_tries_one_message_a_minute_and_recovers(committed, sim, whatsapp):
     sim.messaging.ban()
     for _ in range(30):
         add()
@@ -111,9 +98,7 @@ def test_a_stopped_sender_tries_one_message_a_minute_and_recovers(
 
 @pytest.mark.processes
 @pytest.mark.takes(seconds=30)
-def test_messages_wait_while_the_sender_is_down_and_unexpired_ones_are_sent(
-    committed: Flask, sim: Server, fonnte: Configure
-) -> None:
+def test_messages_wait_while_the_sender_is_down_and_unexpired_ones_are_sent(committed, sim, fonnte):
     sim.messaging.disconnect()
     senders.check()
     pushed = add(channel=Channel.PUSH_FAN_OUT)
@@ -155,7 +140,7 @@ def test_messages_wait_while_the_sender_is_down_and_unexpired_ones_are_sent(
     assert len(sim.messaging.sent) == 450
 
 
-def test_the_check_stores_the_quality_and_the_limit_of_the_number(app: Flask, sim: Server, whatsapp: Configure) -> None:
+def test_the_check_stores_the_quality_and_the_limit_of_the_number(app, sim, whatsapp):
     sim.messaging.sender.quality, sim.messaging.sender.limit = "YELLOW", 2000
     senders.check()
     assert (sender().quality, sender().limit_24h, sender().state) == ("yellow", 2000, "up")
@@ -164,9 +149,7 @@ def test_the_check_stores_the_quality_and_the_limit_of_the_number(app: Flask, si
     assert sender().limit_24h is None
 
 
-def test_the_sender_check_needs_no_statement_for_each_delivery(
-    app: Flask, sim: Server, fonnte: Configure, statements: Statements, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_sender_check_needs_no_statement_for_each_delivery(app, sim, fonnte, statements, monkeypatch):
     monkeypatch.setattr(sender_status, "CACHED_S", PATIENCE_S)
     senders.check()
     lane = drain.Lane("urgent", Channel.MESSAGING, Condition())
@@ -184,16 +167,14 @@ def test_the_sender_check_needs_no_statement_for_each_delivery(
 
 
 @pytest.mark.parametrize("kind", ["down", "garbage", "wrong_type", "status"])
-def test_a_failed_check_does_not_change_the_sender(app: Flask, sim: Server, fonnte: Configure, kind: str) -> None:
+def test_a_failed_check_does_not_change_the_sender(app, sim, fonnte, kind):
     senders.check()
     sim.fault("messaging", kind, times=None)
     senders.check()
     assert sender().state == SenderState.UP
 
 
-def test_an_operator_sees_a_stopped_sender_in_all_reports_and_can_resume_it(
-    committed: Flask, sim: Server, fonnte: Configure
-) -> None:
+def test_an_operator_sees_a_stopped_sender_in_all_reports_and_can_resume_it(committed, sim, fonnte):
     client = Client(committed)
     assert client.get("/readyz").json["checks"]["sender"] == "not known yet"
     sim.messaging.disconnect()
@@ -210,14 +191,14 @@ def test_an_operator_sees_a_stopped_sender_in_all_reports_and_can_resume_it(
     assert not any("no message leaves" in problem for problem in delivery_metrics.worker_problems())
 
 
-def test_without_a_provider_there_is_no_sender(app: Flask) -> None:
+def test_without_a_provider_there_is_no_sender(app):
     senders.check()
     sender_status.record_health(Health(problem="made up"))
     assert sender_status.current() is None
     assert Client(app).get("/readyz").json["checks"]["sender"] == "none"
 
 
-def test_health_checks_mention_that_no_provider_is_chosen(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_health_checks_mention_that_no_provider_is_chosen(app, monkeypatch):
     """`/readyz` and `worker-health` mention `MESSAGING_PROVIDER`, but succeed, because the operator chose the value."""
     monkeypatch.setattr(delivery_metrics, "worker_problems", list)
     said, runner = "MESSAGING_PROVIDER is outbox", app.test_cli_runner()
@@ -232,9 +213,7 @@ def test_health_checks_mention_that_no_provider_is_chosen(app: Flask, monkeypatc
     assert said in health_of_workers.output
 
 
-def test_a_repeated_check_does_not_change_the_time_of_the_state_change(
-    app: Flask, sim: Server, fonnte: Configure
-) -> None:
+def test_a_repeated_check_does_not_change_the_time_of_the_state_change(app, sim, fonnte):
     sim.messaging.disconnect()
     senders.check()
     first = sender()

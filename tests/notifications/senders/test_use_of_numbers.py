@@ -1,12 +1,9 @@
 """Evidence that a number is in use: receipts if we get them, otherwise the provider's acceptance of a message."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app.core.database.session import db, unit_of_work
 from app.identity.models import User
@@ -14,25 +11,23 @@ from app.inbox import jobs as inbox
 from app.notifications import jobs
 from app.notifications.models import Inbound, InboundKind
 from app.notifications.senders.models import phone_numbers
-from dev.simulators import Server
 from tests.helpers.factories import make_user
 from tests.notifications.deliveries import add
-from tests.notifications.senders.looks import Configure
 
 
 @pytest.fixture
-def user_id(committed: Flask, gateway: Server) -> int:
+def user_id(committed, gateway):
     with unit_of_work():
         return make_user().id
 
 
-def send(user_id: int) -> int:
+def send(user_id):
     row = add(user_id=user_id, target=None, words={"text": "Halo"})
     jobs.drain("urgent")
     return row.id
 
 
-def tell(delivery_id: int, receipt: str) -> None:
+def tell(delivery_id, receipt):
     """Store and handle a receipt of a message."""
     with unit_of_work():
         payload = {"receipt": receipt, "delivery": delivery_id}
@@ -41,20 +36,18 @@ def tell(delivery_id: int, receipt: str) -> None:
     inbox.handle()
 
 
-def is_used() -> bool:
+def is_used():
     db.session.rollback()
     return db.session.scalar(sa.select(phone_numbers.c.used_at)) is not None
 
 
-def test_without_receipts_an_accepted_message_counts_as_use(user_id: int) -> None:
+def test_without_receipts_an_accepted_message_counts_as_use(user_id):
     send(user_id)
     assert is_used()
 
 
 @pytest.mark.parametrize(("receipt", "used"), [("sent", False), ("failed", False), ("delivered", True), ("read", True)])
-def test_with_receipts_only_a_delivered_message_counts_as_use(
-    user_id: int, configure: Configure, receipt: str, *, used: bool
-) -> None:
+def test_with_receipts_only_a_delivered_message_counts_as_use(user_id, configure, receipt, *, used):
     configure(FONNTE_WEBHOOK_TOKEN="x" * 32)
     delivery_id = send(user_id)
     assert not is_used()
@@ -62,7 +55,7 @@ def test_with_receipts_only_a_delivered_message_counts_as_use(
     assert is_used() is used
 
 
-def test_a_message_sent_before_the_person_had_the_number_is_not_a_use(user_id: int, configure: Configure) -> None:
+def test_a_message_sent_before_the_person_had_the_number_is_not_a_use(user_id, configure):
     configure(FONNTE_WEBHOOK_TOKEN="x" * 32)
     delivery_id = send(user_id)
     with unit_of_work():
@@ -71,7 +64,7 @@ def test_a_message_sent_before_the_person_had_the_number_is_not_a_use(user_id: i
     assert not is_used()
 
 
-def test_a_second_use_on_the_same_day_is_not_recorded(user_id: int) -> None:
+def test_a_second_use_on_the_same_day_is_not_recorded(user_id):
     noted = []
     for _ in range(2):
         send(user_id)

@@ -1,15 +1,12 @@
 """A player that also answers: by the application, the link, the push, the chat, and as the caregiver."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
 from werkzeug.test import TestResponse
 
-from tests.helpers.client import Client
 from tests.helpers.controlled import WEBHOOK_TOKEN
-from tests.pengingat.net.model import DAY, HOUR, MINUTE, Time, Unclear
+from tests.pengingat.net.model import DAY, HOUR, MINUTE, Unclear
 from tests.pengingat.net.player import Player, pick
 from tests.pengingat.net.shown import code, ok
 
@@ -20,7 +17,7 @@ Send = Callable[[dict[str, Any]], TestResponse]
 
 
 class AnsweringPlayer(Player):
-    def answer(self, way: str, which: int, status: str) -> None:
+    def answer(self, way, which, status):
         """Answer one time by the application, the link, the push, or as the caregiver."""
         channel = {"link": "messaging", "push": "push"}.get(way)
         times = [time for time in self._near() if channel is None or channel in time.tokens]
@@ -35,7 +32,7 @@ class AnsweringPlayer(Player):
         except Unclear:
             return
 
-    def _record(self, time: Time, status: str, via: str, send: Send) -> None:
+    def _record(self, time, status, via, send):
         until = max(self.ledger.now, time.due.at) + SNOOZE * MINUTE
         is_snooze = status == "snooze"
         refusal = self.ledger.refusal_of_snooze(time, until) if is_snooze else self.ledger.refusal(time, status)
@@ -56,11 +53,11 @@ class AnsweringPlayer(Player):
             self.ledger.snooze(time, until) if is_snooze else self.ledger.answer(time, status, via)
         assert shown["state"] == time.state
 
-    def _note(self, what: str, time: Time, expected: str | None) -> None:
+    def _note(self, what, time, expected):
         self.played[f"{what} {time.state}: {expected}"] += 1
         self.log.append(f"  {what} {time}: expect {expected}")
 
-    def _confirm(self, time: Time, client: Client) -> Send | None:
+    def _confirm(self, time, client):
         if time.reminder.is_deleted:
             return None
         path = f"/pengingat/{time.reminder.id}/konfirmasi"
@@ -68,10 +65,10 @@ class AnsweringPlayer(Player):
         named = {"slot": time.due.slot, "due_at": time.due.at.isoformat()}
         return lambda body: client.post(f"{path}{whose}", {**named, **body})
 
-    def _tap(self, token: str) -> Send:
+    def _tap(self, token):
         return lambda body: self.siti.with_token("").post(f"/konfirmasi/{token}", body)
 
-    def answer_now(self, which: int, status: str) -> None:
+    def answer_now(self, which, status):
         """Answer the present time without naming it."""
         reminder = pick(self.ledger.alive, which)
         if reminder is None:
@@ -85,7 +82,7 @@ class AnsweringPlayer(Player):
         except Unclear:
             return
 
-    def answer_offline(self, which: int, status: str, ago: int) -> None:
+    def answer_offline(self, which, status, ago):
         """Send an answer that was given some minutes ago."""
         time, at = pick(self._near(), which), self.ledger.now - ago * MINUTE
         if time is None or (time.is_answered and not self.ledger.may_be_undone(time)):
@@ -105,7 +102,7 @@ class AnsweringPlayer(Player):
         if refusal is None:
             self.ledger.answer(time, status, "app", at)
 
-    def undo(self, which: int, *, is_named: bool) -> None:
+    def undo(self, which, *, is_named):
         times = [each for each in self.ledger.times() if each.came_at and not each.reminder.is_deleted]
         time = pick(sorted(times, key=lambda each: each.due.at, reverse=True), which)
         if time is None or (time.due.at > self.ledger.now and not time.reminder.is_planned(time)):
@@ -128,7 +125,7 @@ class AnsweringPlayer(Player):
         else:
             assert code(response) == "nothing_to_undo"
 
-    def mark(self, which: int) -> None:
+    def mark(self, which):
         """Set `is_done`: answer the last due time, or before the first one the next, or take this back."""
         reminder, now = pick(self.ledger.alive, which), self.ledger.now
         if reminder is None or reminder.plan.kind == "kontrol" or (time := reminder.present(now)) is None:
@@ -142,7 +139,7 @@ class AnsweringPlayer(Player):
         self.ledger.answer(time, "done", "app") if is_done else self.ledger.undo(time)
         assert ok(response)["is_done"] == is_done
 
-    def chat(self, status: str) -> None:
+    def chat(self, status):
         """Write to the service. The words are about the last message with a pending time, or else a missed time."""
         now, day_ago = self.ledger.now, self.ledger.now - DAY
         said = [(at, time) for time, bell in self.ledger.bells() for at in bell.sent_at if bell.channel == "messaging"]
@@ -175,7 +172,7 @@ class AnsweringPlayer(Player):
         ok(self.siti.with_token("").post(f"/webhooks/fonnte/{WEBHOOK_TOKEN}/message", body))
         self.service.read_inbox()
 
-    def _near(self) -> list[Time]:
+    def _near(self):
         """Return the times around now, the last one first. Reminders that were edited have times of both versions."""
         now = self.ledger.now
         times = [each for each in self.ledger.times() if now - 30 * HOUR < each.due.at < now + 90 * MINUTE]

@@ -1,8 +1,5 @@
 """The smallest ledger that follows the rules of reminders: due times, answers, and messages."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -40,7 +37,7 @@ class Bell:
     #: Workers that died while the message was due.
     deaths: int = 0
 
-    def is_within(self, now: datetime) -> bool:
+    def is_within(self, now):
         return self.at <= now < self.at + HOUR
 
 
@@ -48,7 +45,7 @@ class Bell:
 class Time:
     """One due time of a reminder, and its answer."""
 
-    reminder: Reminder
+    reminder: "Reminder"
     due: Due
     state: str = "pending"
     via: str | None = None
@@ -62,15 +59,15 @@ class Time:
     bells: list[Bell] = field(default_factory=list)
     tokens: dict[str, str] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         self.begin()
 
-    def __repr__(self) -> str:
+    def __repr__(self):
         named = ("state", "snoozed_until", "undone_at", "came_at")
         notes = ", ".join(f"{name} {getattr(self, name)}" for name in named if getattr(self, name))
         return f"<{self.reminder.plan.title} {self.reminder.plan.kind} {self.due.at:%a %H:%M}: {notes}>"
 
-    def begin(self) -> None:
+    def begin(self):
         """Plan the messages anew, without a snooze."""
         self.state, self.snoozed_until, self.snoozes = "pending", None, 0
         self.bells = [Bell("first", self.due.at, channel) for channel in CHANNELS]
@@ -78,19 +75,19 @@ class Time:
             self.bells += [Bell("again", self.due.at + again, channel) for channel in CHANNELS]
 
     @property
-    def is_answered(self) -> bool:
+    def is_answered(self):
         return self.state in ("done", "skipped")
 
     @property
-    def over_at(self) -> datetime:
+    def over_at(self):
         """Return when the time is missed."""
         return max(self.due.at, self.snoozed_until or self.due.at) + HOUR
 
     @property
-    def is_late(self) -> bool:
+    def is_late(self):
         return self.state == "done" and self.answered_at is not None and self.answered_at >= self.over_at
 
-    def first(self, channel: str) -> Bell:
+    def first(self, channel):
         return next(bell for bell in self.bells if (bell.kind, bell.channel) == ("first", channel))
 
 
@@ -102,7 +99,7 @@ class Reminder:
     times: dict[tuple[datetime, str], Time] = field(default_factory=dict)
     is_deleted: bool = False
 
-    def extend(self, now: datetime) -> None:
+    def extend(self, now):
         """Add the coming due times of the present plan, and revive those that an earlier edit made void."""
         for due in self.plan.dues(now, now + HORIZON):
             time = self.times.get((due.at, due.slot))
@@ -111,7 +108,7 @@ class Reminder:
             elif time.state == "void":
                 time.begin()
 
-    def edit(self, now: datetime) -> None:
+    def edit(self, now):
         self.plan = replace(self.plan, version=1 - self.plan.version)
         planned = {(due.at, due.slot) for due in self.plan.dues(now, now + HORIZON)}
         for key, time in self.times.items():
@@ -119,25 +116,25 @@ class Reminder:
                 time.state = "void"
         self.extend(now)
 
-    def is_planned(self, time: Time) -> bool:
+    def is_planned(self, time):
         return time.due in self.plan.dues(time.due.at - MINUTE, time.due.at)
 
-    def last(self, now: datetime) -> Time | None:
+    def last(self, now):
         """Return the last time that fell due."""
         past = (time for time in self.times.values() if time.due.at <= now and time.state != "void")
         return max(past, key=lambda time: time.due.at, default=None)
 
-    def present(self, now: datetime) -> Time | None:
+    def present(self, now):
         """Return the last time that fell due, or before the first one the next."""
         coming = (time for time in self.times.values() if time.due.at > now and time.state != "void")
         return self.last(now) or min(coming, key=lambda time: time.due.at, default=None)
 
-    def after(self, time: Time, until: datetime) -> list[Time]:
+    def after(self, time, until):
         """Return the later due times that have fallen due until then."""
         later = (each for each in self.times.values() if time.due.at < each.due.at <= until and each.state != "void")
         return sorted(later, key=lambda each: each.due.at)
 
-    def next_at(self, time: Time) -> datetime:
+    def next_at(self, time):
         """Return the next due time. After the last notice of a visit, return the time of the visit."""
         coming = [each.due.at for each in self.after(time, time.due.at + 8 * DAY)]
         about = [time.due.about] if time.due.about > time.due.at else []
@@ -155,25 +152,25 @@ class Ledger:
     is_withdrawn: bool = False
 
     @property
-    def alive(self) -> list[Reminder]:
+    def alive(self):
         return [each for each in self.reminders if not each.is_deleted]
 
-    def times(self) -> Iterator[Time]:
+    def times(self):
         for reminder in self.reminders:
             yield from reminder.times.values()
 
-    def bells(self) -> Iterator[tuple[Time, Bell]]:
+    def bells(self):
         for time in self.times():
             for bell in time.bells:
                 yield time, bell
 
-    def extend(self) -> None:
+    def extend(self):
         for reminder in self.alive if not self.is_withdrawn else ():
             reminder.extend(self.now)
 
     # --- answers -----------------------------------------------------------------------------------------------------
 
-    def refusal(self, time: Time, status: str, at: datetime | None = None) -> str | None:
+    def refusal(self, time, status, at=None):
         """Return the code of the error, `same` if the answer changes nothing, or None if it is recorded.
 
         `at` is the time of an offline answer.
@@ -197,11 +194,11 @@ class Ledger:
                 return None if time.came_at > self.now - DAY else "already_closed"
         return "already_closed"
 
-    def answer(self, time: Time, status: str, via: str, at: datetime | None = None) -> None:
+    def answer(self, time, status, via, at=None):
         self._take(time, 1 if status == "done" else 0)
         time.state, time.via, time.answered_at, time.came_at = status, via, at or self.now, self.now
 
-    def refusal_of_snooze(self, time: Time, until: datetime) -> str | None:
+    def refusal_of_snooze(self, time, until):
         if self.is_withdrawn:
             return "consent_withdrawn"
         if any(bell.at == until for _, bell in self.bells()):
@@ -213,20 +210,20 @@ class Ledger:
         is_in_time = until < time.reminder.next_at(time)
         return None if time.snoozes < MAX_SNOOZES and is_in_time else "cannot_snooze"
 
-    def snooze(self, time: Time, until: datetime) -> None:
+    def snooze(self, time, until):
         time.snoozed_until, time.snoozes = until, time.snoozes + 1
         time.bells += [Bell("snooze", until, channel) for channel in CHANNELS]
 
-    def may_be_undone(self, time: Time) -> bool:
+    def may_be_undone(self, time):
         return time.is_answered and time.came_at is not None and time.came_at > self.now - DAY
 
-    def undo(self, time: Time) -> None:
+    def undo(self, time):
         self._take(time, 0)
         time.state = "pending" if self.now < time.over_at else "missed"
         time.via = time.answered_at = time.came_at = None
         time.undone_at = self.now
 
-    def _take(self, time: Time, amount: float) -> None:
+    def _take(self, time, amount):
         """Take a dose out of the stock, or give it back."""
         reminder = time.reminder
         reminder.left += time.taken
@@ -235,30 +232,30 @@ class Ledger:
 
     # --- changes -----------------------------------------------------------------------------------------------------
 
-    def delete(self, reminder: Reminder) -> None:
+    def delete(self, reminder):
         reminder.is_deleted = True
         for time in reminder.times.values():
             if time.state == "pending":
                 time.state = "void"
 
-    def withdraw(self) -> None:
+    def withdraw(self):
         self.is_withdrawn = True
         for time in self.times():
             if time.state == "pending" and time.due.at > self.now:
                 time.state = "void"
 
-    def resume(self) -> None:
+    def resume(self):
         self.is_withdrawn = False
         self.extend()
 
-    def miss(self) -> None:
+    def miss(self):
         for time in self.times():
             if time.state == "pending" and self.now >= time.over_at:
                 time.state = "missed"
 
     # --- messages ----------------------------------------------------------------------------------------------------
 
-    def may_be_sent(self, time: Time, bell: Bell) -> bool:
+    def may_be_sent(self, time, bell):
         """Return whether the message may leave now."""
         is_open = time.state in ("pending", "missed") and not time.reminder.is_deleted and not self.is_withdrawn
         is_new = len(bell.sent_at) <= (1 if bell.is_unknown else 0) and (
@@ -274,7 +271,7 @@ class Ledger:
         was_told = bool(first.sent_at) and not first.is_lost and first.sent_at[-1] <= self.now - JUST_SENT
         return bell.kind == "first" or was_told
 
-    def must_be_sent(self, time: Time, bell: Bell) -> bool:
+    def must_be_sent(self, time, bell):
         """Return whether the message must leave now, if the providers accept it."""
         if not self.may_be_sent(time, bell) or bell.sent_at or bell.is_spent or bell.deaths:
             return False

@@ -4,12 +4,8 @@ No two messages of a person have the same moment. So the player also fits a serv
 moment in one message.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
-from typing import Any
 from zoneinfo import ZoneInfo
 
 ZONE = ZoneInfo("Asia/Jakarta")
@@ -17,7 +13,7 @@ WEEKDAYS = ("senin", "selasa", "rabu", "kamis", "jumat", "sabtu", "minggu")
 DAY = timedelta(days=1)
 
 #: Local times by slot, in two versions of each plan. An edit replaces one version by the other.
-DAILY: dict[str, tuple[dict[str, str], dict[str, str]]] = {
+DAILY = {
     "rutin": ({"0": "07:00", "1": "12:20", "2": "19:00"}, {"0": "07:00", "1": "13:40", "2": "19:00"}),
     "stok": ({"0": "08:10", "1": "20:10"}, {"0": "08:10", "1": "21:15"}),
     "makan": ({"sarapan": "06:30", "makan_siang": "12:45"}, {"sarapan": "06:30", "makan_malam": "18:25"}),
@@ -52,11 +48,11 @@ class Plan:
     begun: date
     version: int = 0
 
-    def dues(self, after: datetime, until: datetime) -> Iterator[Due]:
+    def dues(self, after, until):
         """Yield the due times later than `after` and not later than `until`."""
         yield from (due for due in self._dues(after, until) if after < due.at <= until)
 
-    def _dues(self, after: datetime, until: datetime) -> Iterator[Due]:
+    def _dues(self, after, until):
         if self.kind == "kontrol":
             for slot, lead in LEADS.items():
                 yield Due(self.visit - lead, slot, self.visit)
@@ -68,21 +64,21 @@ class Plan:
                 yield Due(moment, slot, moment)
             day += DAY
 
-    def _times(self, day: date) -> dict[str, str]:
+    def _times(self, day):
         if self.kind in DAILY:
             return DAILY[self.kind][self.version]
         slots = enumerate(THERAPY_DAYS[self.version])
         return {str(slot): THERAPY_AT for slot, name in slots if name == WEEKDAYS[day.weekday()]}
 
     @property
-    def visit(self) -> datetime:
+    def visit(self):
         return _local(self.begun + VISIT_AFTER[self.version] * DAY, VISIT_AT)
 
-    def body(self, left: float) -> dict[str, Any]:
+    def body(self, left):
         """Return the request body. `left` is the stock of the medicine whose stock is counted."""
         return {"tipe": TYPES[self.kind], "judul": self.title, "timezone": ZONE.key, "details": self._details(left)}
 
-    def _details(self, left: float) -> dict[str, Any]:
+    def _details(self, left):
         match self.kind:
             case "makan":
                 return {slot: {"jam": _utc(at)} for slot, at in DAILY["makan"][self.version].items()}
@@ -102,9 +98,9 @@ class Plan:
         }  # fmt: skip
 
 
-def _local(day: date, at: str) -> datetime:
+def _local(day, at):
     return datetime.combine(day, time.fromisoformat(at), ZONE)
 
 
-def _utc(at: str) -> str:
+def _utc(at):
     return f"{(int(at[:2]) - 7) % 24:02}{at[2:]}"

@@ -10,19 +10,13 @@ The steps keep to what the rules demand. They also have these limits:
 - A chat message is sent if only one time can be meant, and three minutes after the last one.
 """
 
-from __future__ import annotations
-
-from collections import Counter
-from collections.abc import Sequence
-from datetime import datetime
 from itertools import count
 from typing import TypeVar
 
 from app.identity.models import RoleName
 from tests.helpers.client import Client
-from tests.helpers.controlled import Controlled
 from tests.helpers.factories import make_user
-from tests.pengingat.net.model import DAY, HOUR, MINUTE, Bell, Ledger, Reminder
+from tests.pengingat.net.model import DAY, HOUR, MINUTE, Ledger, Reminder
 from tests.pengingat.net.plans import ZONE, Plan
 from tests.pengingat.net.received import Received
 from tests.pengingat.net.shown import Shown, code, ok
@@ -36,11 +30,11 @@ T = TypeVar("T")
 
 
 class Player:
-    def __init__(self, service: Controlled, played: Counter[str]) -> None:
+    def __init__(self, service, played):
         #: `played` counts what happened, for the check that enough did.
         self.service, self.played = service, played
         #: Steps so far, for the report of a failure.
-        self.log: list[str] = []
+        self.log = []
         start = service.now
         service.set_time(start - 3 * HOUR)
         self.siti = Client(service.app).as_(make_user(nama_ktp="Siti Aminah"))
@@ -61,7 +55,7 @@ class Player:
 
     # --- time and the worker -----------------------------------------------------------------------------------------
 
-    def pass_time(self, minutes: int, *, works: bool = True) -> None:
+    def pass_time(self, minutes, *, works=True):
         """Let the time pass. The worker runs whenever a message falls due or a time is missed."""
         until = self.ledger.now + minutes * MINUTE
         while works and (stops := [at for at in self._stops() if self.ledger.now < at < until]):
@@ -71,7 +65,7 @@ class Player:
         if works:
             self.work()
 
-    def pass_to_the_next_time(self, minutes: int, *, works: bool = True) -> None:
+    def pass_to_the_next_time(self, minutes, *, works=True):
         """Let the time pass to the next due time, and by these minutes more or less."""
         now = self.ledger.now
         coming = [time.due.at for time in self.ledger.times() if time.state == "pending" and time.due.at > now]
@@ -80,25 +74,25 @@ class Player:
             self.pass_time((until - now) // MINUTE - 1, works=works)
             self.pass_time(1, works=works)
 
-    def change_the_providers(self, mood: str) -> None:
+    def change_the_providers(self, mood):
         providers = self.service.providers
         providers.mood = mood if providers.mood == "up" else "up"
         self.log.append(f"  providers: {providers.mood}")
 
-    def _stops(self) -> set[datetime]:
+    def _stops(self):
         """Return when something happens. Also return a minute before, when a message would be too early."""
         pending = [time for time in self.ledger.times() if time.state == "pending"]
         moments = {bell.at for time in pending for bell in time.bells}
         later = {bell.at for time in pending for bell in time.bells if bell.kind != "first"}
         return moments | {at - MINUTE for at in later} | {time.over_at for time in pending}
 
-    def _move(self, now: datetime) -> None:
+    def _move(self, now):
         self.ledger.now = now
         self.log.append(f"  {now:%a %H:%M}")
         self.ledger.extend()
         self.service.set_time(now)
 
-    def work(self, statements: int | None = None) -> None:
+    def work(self, statements=None):
         """Run the worker, and check what it sent. With `statements`, kill it after that number of SQL statements."""
         before = len(self.service.providers.sent)
         is_finished = self.service.work(statements)
@@ -112,12 +106,12 @@ class Player:
         else:
             self.ledger.miss()
         bells = [self.received.match(sent) for sent in self.service.providers.sent[before:]]
-        new: list[Bell] = [bell for bell in bells if bell]
+        new = [bell for bell in bells if bell]
         for bell in new:
             self.played[f"sent {bell.kind} {bell.channel} {len(bell.sent_at)} {self.service.providers.mood}"] += 1
         self.received.close(new, is_finished=is_finished)
 
-    def _miss_what_is_missed(self) -> None:
+    def _miss_what_is_missed(self):
         """After a death of a worker, times may become missed later than usual."""
         shown = self.shown.rows(self.ledger.now) | self.shown.rows(self.ledger.now - DAY)
         for time in self.ledger.times():
@@ -127,7 +121,7 @@ class Player:
 
     # --- changes -----------------------------------------------------------------------------------------------------
 
-    def create(self, kind: str) -> None:
+    def create(self, kind):
         if any(each.plan.kind == kind for each in self.ledger.alive):
             return
         plan = Plan(kind, f"Judul K{next(self._names)}", self.ledger.now.astimezone(ZONE).date())
@@ -139,7 +133,7 @@ class Player:
         self.ledger.reminders.append(reminder)
         self.ledger.extend()
 
-    def edit(self, which: int) -> None:
+    def edit(self, which):
         reminder = pick(self.ledger.alive, which)
         if reminder is None:
             return
@@ -157,13 +151,13 @@ class Player:
         reminder.left = BOUGHT
         reminder.edit(now)
 
-    def delete(self, which: int) -> None:
+    def delete(self, which):
         if reminder := pick(self.ledger.alive, which):
             self.played["deleted"] += 1
             ok(self.siti.delete(f"/pengingat/{reminder.id}"))
             self.ledger.delete(reminder)
 
-    def change_the_consent(self) -> None:
+    def change_the_consent(self):
         is_given = self.ledger.is_withdrawn
         ok(self.siti.put("/profile/persetujuan", {"health_data": is_given}))
         self.played["withdrawn"] += not is_given
@@ -171,5 +165,5 @@ class Player:
         self.ledger.resume() if is_given else self.ledger.withdraw()
 
 
-def pick(some: Sequence[T], which: int) -> T | None:
+def pick(some, which):
     return some[which % len(some)] if some else None

@@ -1,14 +1,10 @@
 """Messages that the providers received. Each must be one of the messages that the model allows now."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 
-from tests.helpers.controlled import Providers, Sent
-from tests.pengingat.net.model import DAY, LONGEST_RETRY, MINUTE, Bell, Ledger, Time
+from tests.helpers.controlled import Providers
+from tests.pengingat.net.model import DAY, LONGEST_RETRY, MINUTE, Ledger
 from tests.pengingat.net.plans import DAILY, ZONE
 
 #: Title of a reminder. Each has its own.
@@ -32,7 +28,7 @@ class Received:
     chats: int = 0
     replies: int = 0
 
-    def match(self, sent: Sent) -> Bell | None:
+    def match(self, sent):
         """Check one message. Return the bell that it was, or None if it is no reminder."""
         if sent.to == self.caregiver:
             self._check_alert(sent)
@@ -46,7 +42,7 @@ class Received:
             assert self.replies <= 2 * self.chats, f"nobody asked for this: {sent}"
         return None
 
-    def _match_reminder(self, sent: Sent) -> Bell:
+    def _match_reminder(self, sent):
         candidates = list(self._candidates(sent))
         allowed = [(time, bell) for time, bell in candidates if self.ledger.may_be_sent(time, bell)]
         assert allowed, f"{self.ledger.now}: {sent} may not leave. It could be {candidates}"
@@ -57,12 +53,12 @@ class Received:
         time.tokens[sent.channel] = sent.token
         return bell
 
-    def _likelihood(self, time: Time, bell: Bell) -> tuple[bool, bool, datetime]:
+    def _likelihood(self, time, bell):
         """Return a value to compare bells by. The texts of a first and a second push are the same."""
         is_plausible = bell.kind != "again" or bool(time.first(bell.channel).sent_at)
         return self.ledger.must_be_sent(time, bell), is_plausible, bell.at
 
-    def _candidates(self, sent: Sent) -> Iterator[tuple[Time, Bell]]:
+    def _candidates(self, sent):
         (name,), clocks = set(NAME.findall(sent.text)), CLOCK.findall(sent.text)
         for time, bell in self.ledger.bells():
             is_kind = sent.channel == "push" or (bell.kind == "again") == ("sekali lagi" in sent.text)
@@ -70,7 +66,7 @@ class Received:
             if bell.channel == sent.channel and is_kind and is_time:
                 yield time, bell
 
-    def _check_alert(self, sent: Sent) -> None:
+    def _check_alert(self, sent):
         assert not self.ledger.is_withdrawn, sent
         wanted = "done" if "sudah menandai" in sent.text else "missed"
         states = {}
@@ -81,14 +77,14 @@ class Received:
         for clock in CLOCK.findall(sent.text):
             assert wanted in states.get(clock, ()), f"{self.ledger.now}: {sent}, but {states}"
 
-    def _check_stock_notice(self, sent: Sent) -> None:
+    def _check_stock_notice(self, sent):
         assert not self.ledger.is_withdrawn, sent
         (name,) = set(NAME.findall(sent.text))
         (reminder,) = (each for each in self.ledger.reminders if each.plan.title == name)
         assert not reminder.is_deleted, sent
         assert reminder.left <= (STOCK_DAYS + 1) * len(DAILY["stok"][0]), sent
 
-    def close(self, new: list[Bell], *, is_finished: bool) -> None:
+    def close(self, new, *, is_finished):
         """Check that nothing is missing among the messages of one run of the worker."""
         for time, bell in self.ledger.bells():
             if not bell.is_within(self.ledger.now) or bell in new:

@@ -1,24 +1,19 @@
 """What the application shows, compared with the model."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
-
-from werkzeug.test import TestResponse
 
 from tests.helpers.client import Client
-from tests.pengingat.net.model import Ledger, Reminder, Time, Unclear
+from tests.pengingat.net.model import Ledger, Unclear
 from tests.pengingat.net.plans import ZONE
 
 
-def ok(response: TestResponse) -> Any:
+def ok(response):
     assert response.status_code in (200, 201), response.text
     return response.json
 
 
-def code(response: TestResponse) -> str:
+def code(response):
     assert response.status_code >= 400, response.text
     return str(response.json["error"])
 
@@ -30,11 +25,11 @@ class Shown:
     client: Client
     ledger: Ledger
 
-    def rows(self, at: datetime) -> dict[tuple[str, datetime, str], dict[str, Any]]:
+    def rows(self, at):
         rows = ok(self.client.get(f"/pengingat/hari-ini?date={at.astimezone(ZONE).date()}"))
         return {(row["judul"], datetime.fromisoformat(row["due_at"]), row["slot"]): row for row in rows}
 
-    def check(self, at: datetime | None = None) -> None:
+    def check(self, at=None):
         """Compare a day, and all reminders, with the model."""
         at = at or self.ledger.now
         shown = self.rows(at)
@@ -47,7 +42,7 @@ class Shown:
         for reminder in self.ledger.alive:
             self._check_reminder(reminder, reminders[reminder.id])
 
-    def _check_time(self, time: Time, row: dict[str, Any] | None) -> None:
+    def _check_time(self, time, row):
         if time.reminder.is_deleted and time.due.at > self.ledger.now:
             return
         if time.state == "void":
@@ -70,7 +65,7 @@ class Shown:
             return
         assert self.ledger.is_withdrawn or row["can_answer"] == can_answer, f"{self.ledger.now}: {time}"
 
-    def _check_reminder(self, reminder: Reminder, row: dict[str, Any]) -> None:
+    def _check_reminder(self, reminder, row):
         if reminder.plan.kind == "stok":
             assert row["details"]["persediaan"]["sisa"] == reminder.left
         time = reminder.present(self.ledger.now)

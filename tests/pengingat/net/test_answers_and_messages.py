@@ -4,15 +4,12 @@
 steps of its sequence. `ANSWER_SEED=7` plays only the sequence with this seed.
 """
 
-from __future__ import annotations
-
 import os
 import random
 from collections import Counter
 
 import pytest
 
-from tests.helpers.controlled import Controlled
 from tests.pengingat.net.answering import AnsweringPlayer
 from tests.pengingat.net.model import CHANNELS, DAY
 from tests.pengingat.net.plans import KINDS
@@ -48,13 +45,13 @@ SHARES = {
 class Sequence:
     """One random sequence. Its methods draw the arguments of a step and play it."""
 
-    def __init__(self, player: AnsweringPlayer, seed: int) -> None:
+    def __init__(self, player, seed):
         self.player, self.draw = player, random.Random(seed)
         random.seed(seed)  # for the jitter of the service's retries
         for kind in self.draw.sample(KINDS, 3):
             player.create(kind)
 
-    def step(self) -> None:
+    def step(self):
         if self.player.ledger.is_withdrawn and self.draw.random() < 0.3:
             self.player.change_the_consent()
         name = self.draw.choices(list(SHARES), list(SHARES.values()))[0]
@@ -62,56 +59,56 @@ class Sequence:
         getattr(self, name)()
         self.player.shown.check()
 
-    def _which(self) -> int:
+    def _which(self):
         return self.draw.choice((0, 0, 0, 0, 1, 1, 2, 3, 5))
 
-    def pass_time(self) -> None:
+    def pass_time(self):
         self.player.pass_time(self.draw.choice(MINUTES))
         self.player.shown.check(self.player.ledger.now - DAY)
 
-    def pass_to_the_next_time(self) -> None:
+    def pass_to_the_next_time(self):
         self.player.pass_to_the_next_time(self.draw.choice((-20, 0, 0, 0, 2, 25)))
 
-    def pass_time_without_a_worker(self) -> None:
+    def pass_time_without_a_worker(self):
         self.player.pass_time(self.draw.choice(MINUTES), works=False)
 
-    def change_the_providers(self) -> None:
+    def change_the_providers(self):
         self.player.change_the_providers(self.draw.choice(("down", "silent")))
 
-    def kill_the_worker(self) -> None:
+    def kill_the_worker(self):
         self.player.pass_to_the_next_time(0, works=False)
         self.player.work(self.draw.randint(1, 60))
 
-    def answer(self) -> None:
+    def answer(self):
         way = self.draw.choice(("app", "link", "link", "push", "push", "caregiver"))
         self.player.answer(way, self._which(), self.draw.choice(STATUSES))
 
-    def answer_now(self) -> None:
+    def answer_now(self):
         self.player.answer_now(self._which(), self.draw.choice(STATUSES))
 
-    def answer_offline(self) -> None:
+    def answer_offline(self):
         ago = self.draw.choice((0, 5, 45, 200, 700))
         self.player.answer_offline(self._which(), self.draw.choice(("done", "skipped")), ago)
 
-    def chat(self) -> None:
+    def chat(self):
         self.player.chat(self.draw.choice(STATUSES))
 
-    def undo(self) -> None:
+    def undo(self):
         self.player.undo(self._which(), is_named=self.draw.random() < 0.5)
 
-    def mark(self) -> None:
+    def mark(self):
         self.player.mark(self.draw.randrange(6))
 
-    def create(self) -> None:
+    def create(self):
         self.player.create(self.draw.choice(KINDS))
 
-    def edit(self) -> None:
+    def edit(self):
         self.player.edit(self.draw.randrange(6))
 
-    def delete(self) -> None:
+    def delete(self):
         self.player.delete(self.draw.randrange(6))
 
-    def consent(self) -> None:
+    def consent(self):
         self.player.change_the_consent()
 
 
@@ -127,8 +124,8 @@ PLAYED = (
 
 
 @pytest.mark.parametrize("sequences", [QUICK, pytest.param(LONG, marks=pytest.mark.slow)])
-def test_states_stock_and_messages_follow_the_answers(controlled: Controlled, sequences: int) -> None:
-    played: Counter[str] = Counter()
+def test_states_stock_and_messages_follow_the_answers(controlled, sequences):
+    played = Counter()
     seeds = [int(os.environ["ANSWER_SEED"])] if "ANSWER_SEED" in os.environ else range(sequences)
     for seed in seeds:
         with controlled.rewound():

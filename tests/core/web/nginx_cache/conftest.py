@@ -3,9 +3,6 @@
 The fake service returns the response that a test sets. It records the requests.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from itertools import count
 
 import pytest
@@ -17,14 +14,14 @@ _numbers = count(1)
 
 
 @pytest.fixture(scope="module")
-def nginx(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Edge]:
+def nginx(tmp_path_factory):
     require("nginx")
     with Edge(tmp_path_factory.mktemp("edge")) as edge:
         yield edge
 
 
 @pytest.fixture
-def edge(nginx: Edge) -> Iterator[Edge]:
+def edge(nginx):
     """Yield nginx and the fake service, both reset to the initial state."""
     service = nginx.service
     service.asked.clear()
@@ -34,6 +31,6 @@ def edge(nginx: Edge) -> Iterator[Edge]:
 
 
 @pytest.fixture
-def thread() -> str:
+def thread():
     """Return an address that no test has requested yet."""
     return f"/forum/threads/{next(_numbers)}"

@@ -1,17 +1,11 @@
 """nginx with deploy/nginx.conf, in front of a fake service. Tests set the responses of the fake service."""
 
-from __future__ import annotations
-
 import contextlib
 import socketserver
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler
-from pathlib import Path
-
-import requests
 
 from dev.stack.site import DeployedStack
 from dev.stack.waiting import PATIENCE_S, wait_until
@@ -40,7 +34,7 @@ class Service:
     #: The fake service sends responses only while this event is set.
     answers: threading.Event = field(default_factory=threading.Event)
 
-    def answer(self, asked: Asked) -> tuple[int, dict[str, str], bytes]:
+    def answer(self, asked):
         self.asked.append(asked)
         self.answers.wait(PATIENCE_S)
         origin = asked.headers.get("Origin")
@@ -63,7 +57,7 @@ class UnixServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
 class Handler(BaseHTTPRequestHandler):
     server: UnixServer
 
-    def answer(self) -> None:
+    def answer(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         asked = Asked(self.command, self.path, dict(self.headers.items()), body)
         status, headers, content = self.server.service.answer(asked)
@@ -76,26 +70,26 @@ class Handler(BaseHTTPRequestHandler):
 
     do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = do_OPTIONS = answer  # noqa: N815  # `http.server` sets the names
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, *_):
         """Do not log requests. They are recorded in `asked`."""
 
 
 class Edge(DeployedStack):
     """A running nginx in front of a fake service."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         super().__init__({}, folder)
         self.service = Service()
-        self.servers: list[UnixServer] = []
+        self.servers = []
 
-    def start(self) -> None:
+    def start(self):
         self.open_sockets()
         self.spawn(self.nginx, "-c", str(self._rendered()), "-g", "daemon off;")
 
-    def is_ready(self) -> bool:
+    def is_ready(self):
         return self.call("GET", "/profile").ok
 
-    def open_sockets(self) -> None:
+    def open_sockets(self):
         self.service.answers.set()
         for path in self.sockets:
             server = UnixServer(str(path), Handler)
@@ -103,7 +97,7 @@ class Edge(DeployedStack):
             threading.Thread(target=server.serve_forever, daemon=True).start()
             self.servers.append(server)
 
-    def close_sockets(self) -> None:
+    def close_sockets(self):
         for server in self.servers:
             server.shutdown()
             server.server_close()
@@ -112,16 +106,16 @@ class Edge(DeployedStack):
         self.servers.clear()
 
     @contextlib.contextmanager
-    def without_service(self) -> Iterator[None]:
+    def without_service(self):
         self.close_sockets()
         yield
         self.open_sockets()
         wait_until(self.is_ready)
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         super().__exit__()
         self.close_sockets()
 
-    def get(self, path: str, **headers: str) -> requests.Response:
+    def get(self, path, **headers):
         """Send a GET without a token, like a browser. `X_Name="..."` sets the header `X-Name`."""
         return self.call("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})

@@ -1,7 +1,5 @@
 """Lifetime of cached responses in nginx, and their use while the service fails."""
 
-from __future__ import annotations
-
 import time
 from concurrent.futures import ThreadPoolExecutor
 from email.utils import parsedate_to_datetime
@@ -10,27 +8,26 @@ import pytest
 import requests
 
 from dev.stack.waiting import PATIENCE_S, wait_until
-from tests.core.web.nginx_cache.edge import Edge
 
 pytestmark = [pytest.mark.takes(seconds=40), pytest.mark.processes]
 
 
-def age_s(response: requests.Response) -> float:
+def age_s(response):
     """Return the age of a cached response in whole seconds, from its Date header. nginx also uses whole seconds."""
     return int(time.time()) - parsedate_to_datetime(response.headers["Date"]).timestamp()
 
 
-def grow_old(response: requests.Response, seconds: int) -> None:
+def grow_old(response, seconds):
     """Wait until a cached response is older than this number of seconds."""
     wait_until(lambda: age_s(response) > seconds)
 
 
-def lasting(max_age: int, *, while_fetching: int = 0, if_error: int = 0) -> dict[str, str]:
+def lasting(max_age, *, while_fetching=0, if_error=0):
     line = f"public, max-age={max_age}, stale-while-revalidate={while_fetching}, stale-if-error={if_error}"
     return {"Cache-Control": line}
 
 
-def test_a_response_expired_beyond_stale_while_revalidate_is_not_returned(edge: Edge, thread: str) -> None:
+def test_a_response_expired_beyond_stale_while_revalidate_is_not_returned(edge, thread):
     edge.service.headers = lasting(1, while_fetching=1, if_error=1000)
     old = edge.get(thread)
     grow_old(old, 3)
@@ -38,13 +35,13 @@ def test_a_response_expired_beyond_stale_while_revalidate_is_not_returned(edge: 
     assert (fresh.text, fresh.headers["Cache-Status"]) == (f"answer 2 to /api{thread}", "nginx; fwd=stale")
 
 
-def test_during_a_refresh_one_client_waits_and_others_get_the_stale_response(edge: Edge, thread: str) -> None:
+def test_during_a_refresh_one_client_waits_and_others_get_the_stale_response(edge, thread):
     edge.service.headers = lasting(1, while_fetching=1)
     old = edge.get(thread)
     grow_old(old, 3)
     edge.service.answers.clear()
 
-    def read() -> requests.Response:
+    def read():
         return requests.get(edge.url + thread, verify=str(edge.certificate), timeout=PATIENCE_S)
 
     with ThreadPoolExecutor(1) as readers:
@@ -58,11 +55,11 @@ def test_during_a_refresh_one_client_waits_and_others_get_the_stale_response(edg
     assert edge.get(thread).text == f"answer 2 to /api{thread}"
 
 
-def test_concurrent_reads_reach_the_service_at_most_once_per_second(edge: Edge, thread: str) -> None:
+def test_concurrent_reads_reach_the_service_at_most_once_per_second(edge, thread):
     edge.service.headers = lasting(1, while_fetching=1)
     started = time.monotonic()
 
-    def read(_: int) -> int:
+    def read(_):
         with requests.Session() as session:
             session.trust_env, session.verify = False, str(edge.certificate)
             return sum(session.get(edge.url + thread, timeout=PATIENCE_S).status_code != 200 for _ in range(100))
@@ -74,7 +71,7 @@ def test_concurrent_reads_reach_the_service_at_most_once_per_second(edge: Edge, 
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
-def test_nginx_returns_the_stale_response_while_the_service_returns_5xx(edge: Edge, thread: str, status: int) -> None:
+def test_nginx_returns_the_stale_response_while_the_service_returns_5xx(edge, thread, status):
     edge.service.headers = lasting(1)
     old = edge.get(thread)
     grow_old(old, 3)
@@ -92,7 +89,7 @@ def test_nginx_returns_the_stale_response_while_the_service_returns_5xx(edge: Ed
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 405, 429, 500, 502, 503, 504])
-def test_nginx_passes_on_errors_of_the_service_and_does_not_cache_them(edge: Edge, thread: str, status: int) -> None:
+def test_nginx_passes_on_errors_of_the_service_and_does_not_cache_them(edge, thread, status):
     edge.service.status = status
     edge.service.headers = {"Cache-Control": "no-store", "Retry-After": "37"}
     first, second = edge.get(thread), edge.get(thread)
@@ -103,14 +100,14 @@ def test_nginx_passes_on_errors_of_the_service_and_does_not_cache_them(edge: Edg
 
 
 @pytest.mark.parametrize("status", [401, 404, 429])
-def test_nginx_returns_a_401_404_or_429_instead_of_an_expired_response(edge: Edge, thread: str, status: int) -> None:
+def test_nginx_returns_a_401_404_or_429_instead_of_an_expired_response(edge, thread, status):
     edge.service.headers = lasting(1, while_fetching=1, if_error=1000)
     grow_old(edge.get(thread), 3)
     edge.service.status, edge.service.headers = status, {"Cache-Control": "no-store"}
     assert [edge.get(thread).status_code for _ in range(2)] == [status, status]
 
 
-def test_without_the_service_a_cached_response_is_used_and_others_are_503(edge: Edge, thread: str) -> None:
+def test_without_the_service_a_cached_response_is_used_and_others_are_503(edge, thread):
     edge.service.headers = lasting(1, while_fetching=1, if_error=1000)
     old = edge.get(thread)
     grow_old(old, 3)
@@ -125,7 +122,7 @@ def test_without_the_service_a_cached_response_is_used_and_others_are_503(edge: 
             assert (response.headers["Retry-After"], response.headers["Cache-Control"]) == ("5", "no-store")
 
 
-def test_a_large_response_is_cached_completely(edge: Edge, thread: str) -> None:
+def test_a_large_response_is_cached_completely(edge, thread):
     edge.service.body = bytes(range(256)) * 8000
     assert [edge.get(thread).content == edge.service.body for _ in range(2)] == [True, True]
     assert len(edge.service.asked) == 1

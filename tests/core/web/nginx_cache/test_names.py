@@ -1,12 +1,9 @@
 """Cache keys of nginx: which requests get the same cached response."""
 
-from __future__ import annotations
-
 import pytest
 import requests
 
 from dev.stack.waiting import PATIENCE_S
-from tests.core.web.nginx_cache.edge import Edge
 
 pytestmark = pytest.mark.processes
 
@@ -22,7 +19,7 @@ LIES = {
 }  # fmt: skip
 
 
-def test_nginx_does_not_pass_client_headers_that_could_poison_the_cache(edge: Edge, thread: str) -> None:
+def test_nginx_does_not_pass_client_headers_that_could_poison_the_cache(edge, thread):
     first = edge.call("GET", thread, headers=LIES)
     assert (first.status_code, first.text) == (200, f"answer 1 to /api{thread}")
     (asked,) = edge.service.asked
@@ -45,7 +42,7 @@ SPELLINGS = [
 ]
 
 
-def test_each_spelling_of_a_url_is_passed_unchanged_and_cached_separately(edge: Edge, thread: str) -> None:
+def test_each_spelling_of_a_url_is_passed_unchanged_and_cached_separately(edge, thread):
     for n, spelling in enumerate(SPELLINGS, 1):
         path = spelling.format(thread, id=thread.rpartition("/")[2])
         for _ in range(2):
@@ -55,7 +52,7 @@ def test_each_spelling_of_a_url_is_passed_unchanged_and_cached_separately(edge: 
     assert len(edge.service.asked) == len(SPELLINGS)
 
 
-def test_only_the_allowed_origin_gets_a_cached_response_with_allow_origin(edge: Edge, thread: str) -> None:
+def test_only_the_allowed_origin_gets_a_cached_response_with_allow_origin(edge, thread):
     for _ in range(2):
         assert edge.get(thread, Origin=OUR_PAGE).headers["Access-Control-Allow-Origin"] == OUR_PAGE
         assert edge.get(thread, Origin=OUR_PAGE.upper()).headers["Access-Control-Allow-Origin"] == OUR_PAGE
@@ -64,7 +61,7 @@ def test_only_the_allowed_origin_gets_a_cached_response_with_allow_origin(edge: 
     assert [asked.headers.get("Origin") for asked in edge.service.asked] == [OUR_PAGE, None]
 
 
-def test_a_cached_response_does_not_repeat_the_id_of_another_request(edge: Edge, thread: str) -> None:
+def test_a_cached_response_does_not_repeat_the_id_of_another_request(edge, thread):
     first = edge.get(thread, X_Request_ID="request-of-siti")
     assert edge.service.asked[0].headers["X-Request-ID"] == first.headers["X-Request-ID"] == "request-of-siti"
     ids = {
@@ -75,7 +72,7 @@ def test_a_cached_response_does_not_repeat_the_id_of_another_request(edge: Edge,
     assert "request-of-budi" in ids
 
 
-def test_a_response_has_exactly_one_vary_header(edge: Edge, thread: str) -> None:
+def test_a_response_has_exactly_one_vary_header(edge, thread):
     edge.service.body = b"a" * 5000
     edge.service.headers["Content-Type"] = "application/json"
     for headers in ({}, {"Authorization": "Bearer x"}, {"Accept-Encoding": "gzip"}):

@@ -1,15 +1,13 @@
 """Requests that nginx answers from its cache, and requests whose response nginx stores."""
 
-from __future__ import annotations
-
 import pytest
 
-from tests.core.web.nginx_cache.edge import FRESH_FOR_LONG, Edge
+from tests.core.web.nginx_cache.edge import FRESH_FOR_LONG
 
 pytestmark = pytest.mark.processes
 
 
-def test_the_second_read_is_a_cache_hit_with_a_cache_status_header(edge: Edge, thread: str) -> None:
+def test_the_second_read_is_a_cache_hit_with_a_cache_status_header(edge, thread):
     first, second = edge.get(thread), edge.get(thread)
     assert (first.headers["Cache-Status"], second.headers["Cache-Status"]) == ("nginx; fwd=uri-miss", "nginx; hit")
     assert (first.text, first.headers["Date"]) == (second.text, second.headers["Date"])
@@ -18,7 +16,7 @@ def test_the_second_read_is_a_cache_hit_with_a_cache_status_header(edge: Edge, t
 
 
 @pytest.mark.parametrize("token", ["Bearer abc", "Basic YTpi", "0", "x"])
-def test_a_request_with_an_authorization_header_bypasses_the_cache(edge: Edge, thread: str, token: str) -> None:
+def test_a_request_with_an_authorization_header_bypasses_the_cache(edge, thread, token):
     for kept_before in (False, True):
         own = edge.get(thread, Authorization=token)
         assert own.text == f"answer {len(edge.service.asked)} to /api{thread}"
@@ -29,7 +27,7 @@ def test_a_request_with_an_authorization_header_bypasses_the_cache(edge: Edge, t
         assert (anonymous.headers["Cache-Status"] == "nginx; hit") is kept_before
 
 
-def test_two_authorization_headers_cannot_cache_a_personal_response(edge: Edge, thread: str) -> None:
+def test_two_authorization_headers_cannot_cache_a_personal_response(edge, thread):
     head = f"GET /api{thread} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
     with edge.connect() as connection:
         connection.sendall(f"{head}Authorization: \r\nAuthorization: Bearer x\r\n\r\n".encode())
@@ -39,7 +37,7 @@ def test_two_authorization_headers_cannot_cache_a_personal_response(edge: Edge, 
     assert "Bearer" not in edge.service.asked[number - 1].headers.get("Authorization", "")
 
 
-def test_if_match_is_200_for_the_same_etag_and_400_for_another(edge: Edge, thread: str) -> None:
+def test_if_match_is_200_for_the_same_etag_and_400_for_another(edge, thread):
     edge.service.headers["ETag"] = '"abc"'
     assert edge.get(thread, If_Match='"abc"').status_code == 200
     refused = edge.get(thread, If_Match='"other"')
@@ -47,7 +45,7 @@ def test_if_match_is_200_for_the_same_etag_and_400_for_another(edge: Edge, threa
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
-def test_post_put_delete_and_options_reach_the_service(edge: Edge, thread: str, method: str) -> None:
+def test_post_put_delete_and_options_reach_the_service(edge, thread, method):
     copy = edge.get(thread)
     written = edge.call(method, f"{thread}?a=1", data=b"{}", headers={"Content-Type": "application/json"})
     assert (written.status_code, written.text) == (200, f"answer 2 to /api{thread}?a=1")
@@ -56,7 +54,7 @@ def test_post_put_delete_and_options_reach_the_service(edge: Edge, thread: str, 
     assert edge.get(thread).text == copy.text
 
 
-def test_head_and_get_share_a_cached_response(edge: Edge, thread: str) -> None:
+def test_head_and_get_share_a_cached_response(edge, thread):
     head = edge.call("HEAD", thread)
     get = edge.get(thread)
     assert (head.status_code, head.content, get.headers["Cache-Status"]) == (200, b"", "nginx; hit")
@@ -66,9 +64,7 @@ def test_head_and_get_share_a_cached_response(edge: Edge, thread: str) -> None:
 
 @pytest.mark.parametrize("sent", ['"abc"', 'W/"abc"', '"other", W/"abc"', "*"])
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_nginx_answers_a_matching_if_none_match_with_304_from_the_cache(
-    edge: Edge, thread: str, method: str, sent: str
-) -> None:
+def test_nginx_answers_a_matching_if_none_match_with_304_from_the_cache(edge, thread, method, sent):
     edge.service.headers["ETag"] = '"abc"'
     edge.service.headers["X-Total-Count"] = "7"
     assert edge.get(thread, If_None_Match=sent).status_code == 304  # nothing was cached yet
@@ -79,7 +75,7 @@ def test_nginx_answers_a_matching_if_none_match_with_304_from_the_cache(
     assert len(edge.service.asked) == 1
 
 
-def test_a_response_with_no_store_or_without_cache_control_is_not_cached(edge: Edge, thread: str) -> None:
+def test_a_response_with_no_store_or_without_cache_control_is_not_cached(edge, thread):
     for headers in ({"Cache-Control": "no-store"}, {}):
         edge.service.headers = headers
         assert edge.get(thread).text != edge.get(thread).text
