@@ -77,8 +77,9 @@ worker: $(SERVICE) ## one more worker (QUEUE=urgent or bulk)
 	@test -f instance/development.env || test -n "$$REDIS_URL" || { echo "Nothing runs here: make run"; exit 1; }
 	@$(PY) -m rq.cli worker -c worker -w worker.Worker $(QUEUE)
 
-openapi: $(SERVICE) ## write openapi.json
-	@ENVIRONMENT=development $(PY) -m flask openapi write --format=json openapi.json
+openapi: $(SERVICE) ## write docs/openapi.json
+	@ENVIRONMENT=development $(PY) -m flask openapi write --format=json docs/openapi.json
+	@$(PY) -m json.tool --no-ensure-ascii --indent 1 docs/openapi.json docs/openapi.json
 
 bench: needs-bench ## measure, and compare with the targets (T=forum for one)
 	@$(PY) -m bench $(T)

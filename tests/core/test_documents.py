@@ -1,6 +1,8 @@
-"""README, `docs/settings.md` and `.env.example` agree with the settings in `config.py`."""
+"""README, `docs/` and `.env.example` agree with the code."""
 
 import re
+
+import orjson
 
 from app.core.operations.settings_table import env_example, is_needed, markdown_table
 from config import ROOT, SETTINGS
@@ -24,6 +26,11 @@ def test_the_readme_lists_the_settings_that_production_needs():
 
 def test_the_example_environment_file_matches_the_settings():
     assert (ROOT / ".env.example").read_text(encoding="utf-8") == env_example(), "run `flask settings --env`"
+
+
+def test_the_committed_openapi_document_is_that_of_the_application(client):
+    committed = orjson.loads((ROOT / "docs/openapi.json").read_bytes())
+    assert committed == client.get("/api/openapi.json").json, "run `make openapi`"
 
 
 def test_the_make_commands_in_the_readme_exist():
