@@ -6,7 +6,7 @@ pseudonym, the database does not return the author's id, picture or name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, cast
 
@@ -95,51 +95,57 @@ def select_posts(post: sa.FromClause, *more: sa.ColumnElement[Any], signed_in: b
     category = sa.select(categories.c.name).where(categories.c.id == post.c.category_id).scalar_subquery()
     mark = sa.select(array([marks.c.is_liked, marks.c.is_saved])).correlate(post)
     mark = mark.where(marks.c.post_id == post.c.id, marks.c.user_id == CALLER_ID)
-    columns = [
+    mine: list[sa.ColumnElement[Any]] = [mark.scalar_subquery(), post.c.user_id == CALLER_ID]
+    return sa.select(
         *(post.c[name] for name in _COLUMNS),
-        _media(post.c.image).label("image"),
-        sa.case((post.c.category_id.is_not(None), category)).label("category"),  # a reply needs no search
-        author.scalar_subquery().label("author"),
-    ]
-    if signed_in:
-        columns += [mark.scalar_subquery().label("mark"), (post.c.user_id == CALLER_ID).label("is_owner")]
-    return sa.select(*columns, *more).select_from(post)
+        _media(post.c.image),
+        sa.case((post.c.category_id.is_not(None), category)),  # a reply needs no search
+        author.scalar_subquery(),
+        *(mine if signed_in else [sa.null(), sa.false()]),
+        *more,
+    ).select_from(post)
 
 
-#: Columns of a post that the record takes unchanged, and those from which `record` derives fields.
+#: Columns of a post that `record` reads.
 _COLUMNS = (
     "id", "root_id", "parent_id", "category_id", "title", "content", "use_pseudonym", "likes_count", "saves_count",
     "replies_count", "created_at", "updated_at", "hidden_by",
 )  # fmt: skip
 
 
-def record(post: Record) -> Record:
-    """Turn the row of a post into its record. The schemas `Thread` and `Reply` document it."""
-    pop = post.pop
-    thread_id, parent_id, category = pop("root_id"), pop("parent_id"), pop("category")
-    is_hidden, is_blocked_ = pop("hidden_by") is not None, pop("is_blocked", False)
-    reason = pop("hidden_reason", None)
-    post["author"] = post["author"] or {"id": None, "name": DELETED_ACCOUNT, "image": None}
-    post["is_liked"], post["is_saved"] = pop("mark", None) or (False, False)
-    post["is_owner"] = post.get("is_owner") or False
-    if thread_id is None:
-        post["category"] = {"id": post["category_id"], "name": category}
+def record(post: Sequence[Any], hidden_reason: str | None = None, *, is_blocked: bool = False) -> Record:
+    """Return the record of a post from its row. The schemas `Thread` and `Reply` document it.
+
+    `post` has the columns of `select_posts`.
+    """
+    (
+        id_, root_id, parent_id, category_id, title, content, use_pseudonym, likes_count, saves_count,
+        replies_count, created_at, updated_at, hidden_by, image, category, author, mark, is_owner,
+    ) = post  # fmt: skip
+    is_liked, is_saved = mark or (False, False)
+    record: Record = {
+        "id": id_, "content": content, "image": image, "use_pseudonym": use_pseudonym,
+        "author": author or {"id": None, "name": DELETED_ACCOUNT, "image": None},
+        "likes_count": likes_count, "saves_count": saves_count, "is_liked": is_liked, "is_saved": is_saved,
+        "is_owner": bool(is_owner), "created_at": created_at, "updated_at": updated_at,
+    }  # fmt: skip
+    if root_id is None:
+        record["category_id"], record["category"] = category_id, {"id": category_id, "name": category}
+        record["title"], record["replies_count"] = title, replies_count
     else:
-        del post["category_id"], post["title"], post["replies_count"]
-        post["thread_id"], post["parent_id"] = thread_id, parent_id
-        post["is_deleted"] = is_deleted = post["content"] is None
-        if is_deleted:
-            post["author"] = None
-    if is_hidden:
-        post["is_hidden"] = True
-    if is_hidden and post["is_owner"]:
-        post["hidden_reason"] = reason
-    elif is_hidden or is_blocked_:
-        text = HIDDEN if is_hidden else BLOCKED
-        post |= {"content": text, "image": None} | ({"title": text} if "title" in post else {})
-        if is_blocked_:
-            post |= {"is_blocked": True, "author": {"id": None, "name": BLOCKED, "image": None}}
-    return post
+        record["thread_id"], record["parent_id"], record["is_deleted"] = root_id, parent_id, content is None
+        if content is None:
+            record["author"] = None
+    if hidden_by is not None:
+        record["is_hidden"] = True
+    if hidden_by is not None and is_owner:
+        record["hidden_reason"] = hidden_reason
+    elif hidden_by is not None or is_blocked:
+        text = BLOCKED if hidden_by is None else HIDDEN
+        record |= {"content": text, "image": None} | ({"title": text} if root_id is None else {})
+        if is_blocked:
+            record |= {"is_blocked": True, "author": {"id": None, "name": BLOCKED, "image": None}}
+    return record
 
 
 # --- lists ----------------------------------------------------------------------------------------------------------
@@ -175,12 +181,12 @@ def _list(
         total = total.where(categories.c.id == CATEGORY_ID) if by_category else total
     ids = sa.select(posts.c.id).where(*rules).order_by(posts.c.id.desc()).limit(SIZE).offset(OFFSET).correlate(None)
     is_on_page = posts.c.id == sa.any_(sa.func.array(ids.scalar_subquery()))
-    more: list[sa.ColumnElement[Any]] = [total.scalar_subquery().label("total")]
-    if mine:
-        more.append(hidden_reason(posts).label("hidden_reason"))
-    if not threads:
-        title = sa.select(_shown_title()).where(_thread.c.id == posts.c.root_id)
-        more.append(title.scalar_subquery().label("thread"))
+    title = sa.select(_shown_title()).where(_thread.c.id == posts.c.root_id).scalar_subquery()
+    more = (
+        total.scalar_subquery().label("total"),
+        hidden_reason(posts) if mine else sa.null(),
+        sa.null() if threads else title,
+    )
     return select_posts(posts, *more, signed_in=signed_in).where(is_on_page).order_by(posts.c.id.desc()), total
 
 
@@ -211,15 +217,16 @@ def list_posts(query: PostQuery, caller_id: int | None, *, threads: bool) -> Lis
         search=bool(query.q),
     )
     values = {"caller_id": caller_id, "category_id": query.category_id, "pattern": contains(query.q or "")}
-    rows = records(statement, {**values, "size": page.size, "offset": page.offset})
-    total: int = rows[0]["total"] if rows else (page.offset and db.session.scalar(count, values)) or 0
-    for row in rows:
-        del row["total"]
-        record(row)
-        row["content"] = page.cut(row["content"])
+    rows = db.session.execute(statement, {**values, "size": page.size, "offset": page.offset}).all()
+    total: int = rows[0].total if rows else (page.offset and db.session.scalar(count, values)) or 0
+    listed = []
+    for *post, _, reason, title in rows:
+        each = record(post, reason)
+        each["content"] = page.cut(each["content"])
         if not threads:
-            row["thread"] = {"id": row["thread_id"], "title": row["thread"]}
-    return Listing(rows, total, page)
+            each["thread"] = {"id": each["thread_id"], "title": title}
+        listed.append(each)
+    return Listing(listed, total, page)
 
 
 def list_categories() -> list[Record]:
@@ -235,17 +242,17 @@ _CATEGORIES = sa.select(categories).order_by(categories.c.id)
 _replies = sa.select(posts).where(posts.c.root_id == ID, posts.c.id > AFTER).order_by(posts.c.id).limit(SIZE)
 _page = sa.union_all(sa.select(posts).where(posts.c.id == ID, posts.c.root_id.is_(None)), _replies).subquery("page")
 #: A thread, and after it its replies.
-_THREAD = select_posts(_page, hidden_reason(_page).label("hidden_reason"), is_blocked(_page).label("is_blocked"))
-_THREAD = _THREAD.order_by(_page.c.id)
+_THREAD = select_posts(_page, hidden_reason(_page), is_blocked(_page)).order_by(_page.c.id)
 
 
 def get_thread(thread_id: int, query: RepliesQuery, caller_id: int | None) -> TruncatedRecord[Record]:
     """Return a thread with the tree of its first replies, or with those after the reply `query.after`."""
     size = MAX_REPLIES + 1 if query.replies else 0  # one more than fit shows that replies are left out
-    rows = records(_THREAD, {"id": thread_id, "caller_id": caller_id, "after": query.after, "size": size})
+    values = {"id": thread_id, "caller_id": caller_id, "after": query.after, "size": size}
+    rows = db.session.execute(_THREAD, values).all()
     if not rows:
         raise NotFound(THREAD_NOT_FOUND)
-    thread, *replies = map(record, rows)
+    thread, *replies = [record(post, reason, is_blocked=blocked) for *post, reason, blocked in rows]
     thread["replies"] = _tree(replies[:MAX_REPLIES])
     if len(replies) <= MAX_REPLIES:
         return TruncatedRecord(thread)
