@@ -13,6 +13,7 @@ from app.caregivers.schemas import Link
 from app.core.exports.streaming import FORMATS, MIMETYPES
 from app.core.web.fields import (
     AnyDay,
+    Boolean,
     Characters,
     Form,
     ListOf,
@@ -42,7 +43,7 @@ class UserSearchSchema(SearchSchema):
     search = UserSearch
 
     role = Text(100, example="pasien", metadata={"description": "Users with a role of this name"})
-    is_verified = fields.Boolean()
+    is_verified = Boolean()
 
 
 class UserRow(identity_schemas.Account):
@@ -83,7 +84,7 @@ class AdminCreate(AdminFields):
 
 
 class UserUpdate(Schema):
-    is_verified = fields.Boolean()
+    is_verified = Boolean()
     role_ids = ListOf(RecordId(), most=50, metadata={"example": [4]})
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from marshmallow import Schema, fields
 
-from app.core.web.fields import Form, Timestamp, enumeration
+from app.core.web.fields import Boolean, Form, Timestamp, enumeration
 from app.notifications.delivery.metrics import SETTLED
 from app.notifications.senders.models import SenderState
 from app.privacy.schemas import DeliveryPart
@@ -43,7 +43,7 @@ class Broadcasts(Schema):
 
 
 class BroadcastsUpdate(Form):
-    paused = fields.Boolean(required=True)
+    paused = Boolean(required=True)
 
 
 class Condition(Schema):

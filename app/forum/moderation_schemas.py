@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from marshmallow import Schema, fields, validate
 
 from app.core.media.pictures import Picture
-from app.core.web.fields import Form, Text, Timestamp, enumeration
+from app.core.web.fields import Boolean, Form, Text, Timestamp, enumeration
 from app.core.web.pagination import MAX_UNPAGED_LONG, Search, SearchSchema
 from app.forum.models import CaseState, HiddenBy, ReportReason
 
@@ -125,7 +125,7 @@ class CaseQuery(SearchSchema):
     max_unpaged = MAX_UNPAGED_LONG
 
     state = fields.String(validate=validate.OneOf(list(CaseState)), metadata=STATE)
-    banding = fields.Boolean(metadata={"description": "Whether the author's appeal still waits for a decision"})
+    banding = Boolean(metadata={"description": "Whether the author's appeal still waits for a decision"})
 
 
 class DecisionSchema(Form):

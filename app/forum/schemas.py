@@ -11,7 +11,7 @@ from typing import Any
 from marshmallow import Schema, fields, post_load
 
 from app.core.media.pictures import Picture
-from app.core.web.fields import Form, RecordId, Text, Timestamp, enumeration
+from app.core.web.fields import Boolean, Form, RecordId, Text, Timestamp, enumeration
 from app.core.web.pagination import MAX_UNPAGED_LONG, Search, SearchSchema
 from app.core.web.parsing import Upload
 from app.forum.moderation_schemas import Hidden, Moderated
@@ -126,8 +126,8 @@ class ReplyQuerySchema(SearchSchema):
     search = PostQuery
     max_unpaged = MAX_UNPAGED_LONG
 
-    saved = fields.Boolean(metadata={"description": "Only what the caller has saved; for replies, the default"})
-    mine = fields.Boolean(metadata={"description": "Only what the caller has written, hidden ones too"})
+    saved = Boolean(metadata={"description": "Only what the caller has saved; for replies, the default"})
+    mine = Boolean(metadata={"description": "Only what the caller has written, hidden ones too"})
     q = Text(100, metadata={"description": "Exact part of the title or content"})
 
 
@@ -147,7 +147,7 @@ class RepliesQuerySchema(Schema):
     after = RecordId(
         metadata={"description": "Only replies newer than this id, as in the `Link` header of a truncated response"}
     )
-    replies = fields.Boolean(metadata={"description": "`false`: only the thread, with an empty `replies`"})
+    replies = Boolean(metadata={"description": "`false`: only the thread, with an empty `replies`"})
 
     @post_load
     def to_query(self, data: dict[str, Any], **_: object) -> RepliesQuery:
@@ -158,7 +158,7 @@ class PostUpdate(Form):
     """A partial update of a post. Missing fields stay unchanged. A null or empty `image` removes the picture."""
 
     content = Text(MAX_CONTENT, minimum=1, example="Bagaimana cara mengatur pola makan?")
-    use_pseudonym = fields.Boolean(metadata={"example": True})
+    use_pseudonym = Boolean(metadata={"example": True})
     image = Upload(allow_none=True)
 
 
@@ -171,7 +171,7 @@ class ThreadCreate(ThreadUpdate):
     category_id = RecordId(required=True)
     title = Text(MAX_TITLE, required=True, example="Menu untuk penderita diabetes")
     content = Text(MAX_CONTENT, required=True, example="Bagaimana cara mengatur pola makan?")
-    use_pseudonym = fields.Boolean(load_default=False)
+    use_pseudonym = Boolean(load_default=False)
 
 
 class ReplyUpdate(PostUpdate):
@@ -180,7 +180,7 @@ class ReplyUpdate(PostUpdate):
 
 class ReplyCreate(PostUpdate):
     content = Text(MAX_CONTENT, required=True, example="Kurangi gula dan nasi putih.")
-    use_pseudonym = fields.Boolean(load_default=False)
+    use_pseudonym = Boolean(load_default=False)
     parent_id = RecordId(load_default=None, allow_none=True)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate
 
 from app.core.media.pictures import Picture
-from app.core.web.fields import Characters, Form, ListOf, Province, ProvinceName, RecordId, Text, Timestamp
+from app.core.web.fields import Boolean, Characters, Form, ListOf, Province, ProvinceName, RecordId, Text, Timestamp
 from app.core.web.parsing import JsonText
 from app.identity import field_encryption, models, phones, usernames
 
@@ -232,5 +232,5 @@ class OwnPassword(Schema):
 class Consents(Schema):
     """Consents of a person by purpose. If the request omits a purpose, its consent stays unchanged."""
 
-    health_data = fields.Boolean(metadata={"description": "Reminders and the answers to them"})
-    broadcasts = fields.Boolean(metadata={"description": "News by message"})
+    health_data = Boolean(metadata={"description": "Reminders and the answers to them"})
+    broadcasts = Boolean(metadata={"description": "News by message"})

@@ -12,7 +12,7 @@ from zoneinfo import available_timezones
 from marshmallow import Schema, ValidationError, fields, post_load, validate, validates_schema
 
 from app.core.errors import ValidationFailed
-from app.core.web.fields import RecordId, Text, Timestamp, enumeration
+from app.core.web.fields import Boolean, RecordId, Text, Timestamp, enumeration
 from app.core.web.openapi.variants import Variants
 from app.core.web.pagination import Page, PageSchema
 from app.pengingat.types.base import Details
@@ -135,7 +135,7 @@ class PengingatUpdate(Schema):
     waktu = Timestamp()
     timezone = fields.String(validate=_zone)
     details = DetailsOfTipe()
-    is_done = fields.Boolean(metadata={"description": "Whether the current occurrence is done"})
+    is_done = Boolean(metadata={"description": "Whether the current occurrence is done"})
 
 
 class StockAdditionCreate(Schema):

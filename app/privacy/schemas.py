@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, post_load, validate, validates_schema
 
-from app.core.web.fields import Timestamp, enumeration
+from app.core.web.fields import Boolean, Timestamp, enumeration
 from app.identity import access_log
 from app.identity.consents import ConsentSource, Purpose
 
@@ -60,8 +60,8 @@ class QuietHoursSchema(Schema):
 class NotificationSettings(Schema):
     """The channels and times by which the caller wants to be notified."""
 
-    messages = fields.Boolean(metadata={"description": "Whether the phone number gets messages"})
-    push = fields.Boolean(metadata={"description": "Whether browsers get pushes"})
+    messages = Boolean(metadata={"description": "Whether the phone number gets messages"})
+    push = Boolean(metadata={"description": "Whether browsers get pushes"})
     quiet_hours = fields.Nested(
         QuietHoursSchema,
         allow_none=True,
@@ -70,7 +70,7 @@ class NotificationSettings(Schema):
             "Reminders, password resets and security notices ignore quiet hours. News waits until they end"
         },
     )
-    broadcasts = fields.Boolean(
+    broadcasts = Boolean(
         metadata={"description": "Whether news is sent. Same value as `preferences.broadcast` and the consent"}
     )
 

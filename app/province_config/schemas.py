@@ -5,7 +5,7 @@ from __future__ import annotations
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
 from app.core.lib.provinces import PROVINCES
-from app.core.web.fields import ListOf, Loaded, Timestamp, enumeration
+from app.core.web.fields import Boolean, ListOf, Loaded, Timestamp, enumeration
 from app.province_config.models import DEFAULT
 
 MAX_SECTIONS = 50
@@ -19,7 +19,7 @@ class SectionUpdate(Schema):
         validate=validate.Regexp(r"[A-Za-z0-9_.:-]{1,64}\Z", error="harus 1 sampai 64 huruf, angka, _ . : atau -."),
         metadata={"example": "video"},
     )
-    enabled = fields.Boolean(required=True, truthy={True}, falsy={False}, metadata={"example": True})
+    enabled = Boolean(required=True, truthy={True}, falsy={False}, metadata={"example": True})
 
 
 class Section(SectionUpdate):

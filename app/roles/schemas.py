@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from marshmallow import Schema, fields
+from marshmallow import Schema
 
-from app.core.web.fields import ListOf, RecordId, Text
+from app.core.web.fields import Boolean, ListOf, RecordId, Text
 
 
 class RoleCreate(Schema):
     name = Text(50, required=True, example="relawan")
-    is_editable = fields.Boolean(load_default=True)
+    is_editable = Boolean(load_default=True)
 
 
 class RoleUpdate(Schema):
     name = Text(50, minimum=1, required=True, example="relawan")
-    is_editable = fields.Boolean()
+    is_editable = Boolean()
 
 
 class RoleSelection(Schema):

@@ -24,6 +24,15 @@ BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 Loaded = dict[str, Any]
 
 
+class Boolean(fields.Boolean):
+    """A boolean of a request. In a form or a query, it arrives as text. The base class also accepts 0 and 1."""
+
+    def _deserialize(self, value: object, attr: str | None, data: Any, **kwargs: Any) -> bool:
+        if not isinstance(value, (bool, str)):
+            raise self.make_error("invalid", input=value)
+        return super()._deserialize(value, attr, data, **kwargs)
+
+
 class Timestamp(fields.AwareDateTime):
     """A time in RFC 3339 format with a timezone. It is loaded as UTC and written with `Z`."""
 

@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 from marshmallow import INCLUDE, Schema, ValidationError, fields, validate
 
 from app.core.lib.break_links import break_links
+from app.core.web.fields import Boolean
 from app.pengingat.timetable.schedule import Schedule, Slot, wall_time
 
 #: Details of a reminder: the fields that the schema of its type checks, and any other JSON fields that the client sent.
@@ -44,7 +45,7 @@ class DetailsPart(Schema):
 class DetailsSchema(DetailsPart):
     """Details that all types of reminders may have."""
 
-    penting = fields.Boolean(
+    penting = Boolean(
         allow_none=True,
         metadata={
             "description": "Alert caregivers with the scope `alerts` also at night, except in their own quiet hours"

@@ -70,6 +70,12 @@ def test_query_errors_are_reported_like_body_errors(client):
     }
 
 
+def test_a_number_is_no_boolean_in_json(siti):
+    for number in (0, 1):
+        _, errors = told(siti.put("/profile/persetujuan", {"broadcasts": number}))
+        assert errors == {"broadcasts": ["isi dengan ya atau tidak."]}
+
+
 def test_an_error_across_query_parameters_is_reported_at_one_parameter(admin):
     message, errors = told(admin.get("/admins/overview?start=2026-03-02&end=2026-03-01"))
     assert message == "Tanggal mulai tidak boleh sesudah tanggal akhir."
