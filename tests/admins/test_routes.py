@@ -53,9 +53,6 @@ class TestListAdmins(AdminsOnly):
         assert "nik" not in response.json[0]
         assert admin.get("/admins", query_string={"q": "tidak ada"}).json == []
 
-    def test_a_wrong_page_is_bad_input(self, admin):
-        assert_error(admin.get("/admins?page=0"), 400, "validation_error", "page")
-
 
 class TestCreateAdmin(AdminsOnly):
     """POST /admins"""
@@ -73,11 +70,6 @@ class TestCreateAdmin(AdminsOnly):
 
     def test_a_username_can_be_chosen(self, admin):
         assert admin.post("/admins/", {**FORM, "username": "rw_01"}).json["username"] == "rw_01"
-
-    @pytest.mark.parametrize("missing", ["email", "password", "nama_ktp"])
-    def test_email_password_and_name_are_needed(self, admin, missing):
-        body = {name: value for name, value in FORM.items() if name != missing}
-        assert_error(admin.post("/admins/", body), 400, "validation_error", missing)
 
     @pytest.mark.parametrize(("field", "value"), [("role", "pasien"), ("nomor_hp", "abc"), ("username", "users")])
     def test_bad_input_is_refused_with_the_name_of_the_field(self, admin, field, value):
@@ -194,11 +186,6 @@ class TestRemoveAdminOtp(AdminsOnly):
         for user_id in (superadmin.id, make_admin().id):
             assert_error(admin.delete(f"/admins/{user_id}/otp", self.BODY), 403, "superadmin_only")
 
-    @pytest.mark.parametrize("missing", ["reason", "password"])
-    def test_reason_and_password_are_needed(self, admin, superadmin, missing):
-        body = {name: value for name, value in self.BODY.items() if name != missing}
-        assert_error(superadmin.delete(f"/admins/{admin.id}/otp", body), 400, "validation_error", missing)
-
 
 def set_up(admin):
     """Set up an active second factor. Return its recovery codes."""
@@ -224,11 +211,6 @@ class TestListUsers(AdminsOnly):
             make_user()
         with statements.at_most(4):  # SQL statements: caller, its roles, users, their roles
             assert len(admin.get("/admins/users").json) == 6
-
-    @pytest.mark.parametrize("query", [{"is_verified": "maybe"}, {"page": "0"}, {"q": "x" * 101}])
-    def test_wrong_filters_are_refused(self, admin, query):
-        (field,) = query
-        assert_error(admin.get("/admins/users", query_string=query), 400, "validation_error", field)
 
 
 class TestGetUser(AdminsOnly):
@@ -281,16 +263,9 @@ class TestUpdateUser(AdminsOnly):
         response = client.as_(only).put(f"/admins/users/{only.id}", {"role_ids": ids(RoleName.PASIEN)})
         assert_error(response, 409, "last_admin")
 
-    @pytest.mark.parametrize(
-        ("body", "field"),
-        [
-            ({"is_verified": "maybe"}, "is_verified"),
-            ({"role_ids": "x"}, "role_ids"),
-            ({"role_ids": [999999]}, "role_ids"),
-        ],
-    )
-    def test_bad_changes_are_refused(self, admin, body, field):
-        assert_error(admin.put(f"/admins/users/{make_user().id}", body), 400, "validation_error", field)
+    def test_an_unknown_role_is_refused(self, admin):
+        path = f"/admins/users/{make_user().id}"
+        assert_error(admin.put(path, {"role_ids": [999999]}), 400, "validation_error", "role_ids")
 
 
 class TestEndUserSessions(AdminsOnly):
@@ -321,10 +296,6 @@ class TestEndUserSessions(AdminsOnly):
     def test_an_unknown_person_is_not_found(self, admin):
         assert_error(admin.delete("/admins/users/999999/sesi", {"reason": "x"}), 404)
 
-    @pytest.mark.parametrize("body", [{}, {"reason": ""}, {"reason": "x" * 501}, {"reason": 5}])
-    def test_a_reason_is_needed(self, admin, siti, body):
-        assert_error(admin.delete(f"/admins/users/{siti.id}/sesi", body), 400, "validation_error", "reason")
-
 
 class TestFreePhone(AdminsOnly):
     """DELETE /admins/users/<user_id>/phone"""
@@ -351,10 +322,6 @@ class TestFreePhone(AdminsOnly):
         assert_error(admin.delete(path, {"reason": "x"}), 403, "superadmin_only")
         assert_error(superadmin.delete(path, {"reason": "x"}), 403, "forbidden")
         assert boss.phone == "+6281234567890"
-
-    @pytest.mark.parametrize("body", [{}, {"reason": ""}, {"reason": " "}, {"reason": "x" * 501}, {"reason": 1}])
-    def test_a_wrong_reason_is_bad_input(self, admin, body):
-        assert_error(admin.delete(f"/admins/users/{make_user().id}/phone", body), 400, "validation_error", "reason")
 
     def test_an_unknown_person_is_not_found(self, admin):
         assert_error(admin.delete("/admins/users/999999/phone", {"reason": "x"}), 404)
@@ -384,7 +351,6 @@ class TestListCaregiverPatients(AdminsOnly):
         assert {"link_id", "linked_at"} <= set(row)
         for q, found in (("SIT", 1), ("Siti Aminah", 1), ("budi", 0), ("%", 0)):
             assert len(admin.get(LINKS, query_string={"caregiver_id": budi.id, "q": q}).json) == found
-        assert_error(admin.get(LINKS), 400, "validation_error", "caregiver_id")
 
 
 class TestCreateRelation(AdminsOnly):
@@ -400,7 +366,6 @@ class TestCreateRelation(AdminsOnly):
         assert_error(admin.post(LINKS, {"caregiver_id": siti.id, "patient_id": budi.id}), 400, "role_mismatch")
         assert_error(admin.post(LINKS, {"caregiver_id": budi.id, "patient_id": budi.id}), 400, "same_person")
         assert_error(admin.post(LINKS, {"caregiver_id": budi.id, "patient_id": 999999}), 404)
-        assert_error(admin.post(LINKS, {"caregiver_id": budi.id}), 400, "validation_error", "patient_id")
 
 
 class TestDeleteRelation(AdminsOnly):
@@ -413,9 +378,6 @@ class TestDeleteRelation(AdminsOnly):
         assert admin.get(f"{LINKS}/all").json == []
         (row,) = admin.get("/admins/audit").json
         assert (row["action"], row["subject"]) == ("deleted", f"caregiver_link:{budi.id}:{siti.id}")
-
-    def test_caregiver_id_alone_is_bad_input(self, admin, budi):
-        assert_error(admin.delete(LINKS, {"caregiver_id": budi.id}), 400, "validation_error", "patient_id")
 
 
 class TestGetOverview(AdminsOnly):
@@ -483,9 +445,8 @@ class TestExportReport(AdminsOnly):
         assert (response.status_code, response.mimetype) == (200, "text/csv")
         assert f'filename="{report}.csv"' in response.headers["Content-Disposition"]
 
-    def test_an_unknown_report_format_or_range_is_refused(self, admin):
+    def test_an_unknown_report_or_range_is_refused(self, admin):
         assert_error(admin.get("/admins/export/passwords"), 404, "unknown_report")
-        assert_error(admin.get("/admins/export/users?format=doc"), 400, "validation_error", "format")
         path = "/admins/export/users?start=2026-02-02&end=2026-02-01"
         assert_error(admin.get(path), 400, "validation_error", "start")
 
@@ -510,6 +471,3 @@ class TestListAuditEntries(AdminsOnly):
         assert [row["action"] for row in admin.get("/admins/audit").json] == ["export"]
         assert admin.get("/admins/audit?action=sql").json == []
         assert [row["action"] for row in superadmin.get("/admins/audit").json] == ["export", "sql"]
-
-    def test_a_wrong_page_is_bad_input(self, admin):
-        assert_error(admin.get("/admins/audit?per_page=x"), 400, "validation_error", "per_page")

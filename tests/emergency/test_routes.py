@@ -82,9 +82,6 @@ class TestListEmergencyNumbers(ForAdmins):
         with statements.at_most(4):
             admin.get("/emergency/admin")
 
-    def test_a_wrong_page_is_bad_input(self, admin):
-        assert_error(admin.get("/emergency/admin?page=0"), 400, "validation_error", "page")
-
 
 class TestCreateEmergencyNumber(ForAdmins):
     """POST /emergency/admin"""

@@ -52,10 +52,6 @@ class TestListRoles:
         )
         assert response.headers["Link"] == '</api/roles?page=2&per_page=3>; rel="next"'
 
-    @pytest.mark.parametrize("query", ["page=0", "page=x", "per_page=101", "per_page=0", "page=99999999999999999999"])
-    def test_a_wrong_page_is_bad_input(self, client, query):
-        assert_error(client.get(f"/roles?{query}"), 400, "validation_error")
-
 
 class TestCreateRole(ForAdmins):
     """POST /roles"""
@@ -142,11 +138,8 @@ class TestAddUserRoles(ForAdmins):
         assert_error(admin.post(f"/admins/{user.id}/roles", {"role_ids": [role_id("pasien")]}), 403, "superadmin_only")
         assert boss.delete(f"/admins/{user.id}/roles", body).status_code == 200
 
-    @pytest.mark.parametrize(
-        "body", [{}, {"role_ids": []}, {"role_ids": "x"}, {"role_ids": [999999]}, {"role_ids": [1.5]}]
-    )
-    def test_wrong_role_ids_are_bad_input(self, admin, body):
-        url = f"/admins/{make_user().id}/roles"
+    def test_unknown_role_ids_are_bad_input(self, admin):
+        url, body = f"/admins/{make_user().id}/roles", {"role_ids": [999999]}
         assert_error(admin.post(url, body), 400, "validation_error", "role_ids")
         assert_error(admin.delete(url, body), 400, "validation_error", "role_ids")
 

@@ -22,9 +22,6 @@ class TestListVideos:
         with statements.at_most(2):
             assert len(siti.get("/videoplatform/videos").json) == 10
 
-    def test_a_wrong_page_is_bad_input(self, client):
-        assert_error(client.get("/videoplatform/videos?page=0"), 400, "validation_error", "page")
-
 
 class TestGetVideo:
     """GET /videoplatform/videos/<video_id>"""
@@ -86,9 +83,6 @@ class TestListChannel:
         assert all(set(row) == FIELDS for row in channel.json)
         assert len(client.get(f"/videoplatform/channel/{CHANNEL}?per_page=5").json) == 5
 
-    def test_a_wrong_page_is_bad_input(self, client):
-        assert_error(client.get(f"/videoplatform/channel/{CHANNEL}?page=0"), 400, "validation_error", "page")
-
 
 class TestSearchVideos:
     """GET /videoplatform/search"""
@@ -99,9 +93,7 @@ class TestSearchVideos:
         assert client.get("/videoplatform/search?q=zzz").json == []
 
     def test_without_a_search_text_is_400(self, client, outside):
-        assert_error(client.get("/videoplatform/search"), 400, field="q")
         assert_error(client.get("/videoplatform/search?q=%20"), 400, field="q")
-        assert_error(client.get(f"/videoplatform/search?q={'x' * 201}"), 400, field="q")
         assert outside.videos.units == 0
 
 
