@@ -6,17 +6,17 @@ Reports by other people never hide such a post. The post's broadcast stays unsen
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Literal
 
 import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.emergency import service as emergency
-from app.emergency.service import CrisisNumber
 from app.forum.models import HiddenBy, Post
 from app.forum.service import cases
 from app.forum.service.crisis_matcher import contains_phrase
 from app.forum.service.crisis_phrases import CRISIS, EMERGENCY
+from app.forum.service.reads import Record
 from app.identity.models import User
 
 TITLE = "Anda tidak sendirian"
@@ -27,13 +27,6 @@ TEXT = (
 EMERGENCY_TEXT = "Ini balasan otomatis. Kalau keadaannya darurat, telepon 119 sekarang."
 
 
-class Help(TypedDict):
-    title: str
-    text: str
-    phones: list[CrisisNumber]
-    url: str
-
-
 def kind_of(*texts: str) -> Literal["crisis", "emergency"] | None:
     """Return the kind of phrase that the texts contain, or None. If they contain both kinds, return "crisis"."""
     if contains_phrase(CRISIS, *texts):
@@ -41,7 +34,8 @@ def kind_of(*texts: str) -> Literal["crisis", "emergency"] | None:
     return "emergency" if contains_phrase(EMERGENCY, *texts) else None
 
 
-def help_for(domicile: str | None) -> Help:
+def help_for(domicile: str | None) -> Record:
+    """Return the help for a person. The schema `Help` documents it."""
     return {"title": TITLE, "text": TEXT, "phones": emergency.in_crisis(domicile), "url": emergency.CRISIS_URL}
 
 
@@ -61,7 +55,7 @@ def emergency_lines(domicile: str | None) -> str:
     return EMERGENCY_TEXT if own is None else f"{EMERGENCY_TEXT}\nAmbulans di {domicile}: {own['phone']}"
 
 
-def check_post(post: Post) -> Help | None:
+def check_post(post: Post) -> Record | None:
     """Return help for the author if the post has a crisis phrase, else None. The post must be locked.
 
     If the post has a crisis phrase, open an urgent case, and show the post again if reports have hidden it.

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from functools import lru_cache
 
 #: Other spellings and slang forms of words, by the plain spelling that replaces them.
@@ -54,10 +53,9 @@ SPELLINGS = {
 #: Words without meaning of their own. A phrase also matches if some of them stand between its words.
 LEFT_OUT = frozenset({"saya", "saja", "sekali", "banget", "rasanya", "bu", "pak", "kak", "dok"})
 
-#: A phrase does not count if one of these words stands right before it: `tidak ingin mati` expresses fear.
-NEGATIONS = frozenset({"tidak", "bukan", "belum", "jangan"})
-#: Twice in a row, this word means "perhaps", so the phrase counts: `jangan jangan ingin mati`.
-PERHAPS = "jangan"
+#: A phrase does not count if a negation stands right before it: `tidak ingin mati` expresses fear. `jangan` twice in a
+#: row means "perhaps", so the phrase counts: `jangan jangan ingin mati`.
+NOT_NEGATED = r"(?<!\btidak )(?<!\bbukan )(?<!\bbelum )(?<!(?<!\bjangan\s)\bjangan )"
 
 #: Unicode categories of characters that are removed from texts: accents on letters, and invisible characters.
 UNSEEN = frozenset({"Mn", "Me", "Cf"})
@@ -66,22 +64,11 @@ _LETTERS_FOR_DIGITS = str.maketrans("013456789@$", "oieasgtbgas")
 _WORD = re.compile(r"[a-z0-9@$]+")
 _STRETCHED = re.compile(r"(.)\1+")
 #: A 2 after a word repeats the word: `bangun2`.
-_TWICE = re.compile(r"([a-z]+)2")
-#: Spaces on one line. Anything else between two words is punctuation.
-_BLANKS = re.compile(r"[^\S\n\r]*")
+_TWICE = re.compile(r"(?<![a-z0-9@$])([a-z]+)2(?![a-z0-9@$])")
 #: Four or more single letters with separators: `m a t i`, `b.u.n.u.h`.
 _SPACED = re.compile(r"(?<![a-z0-9])[a-z](?:[\W_]{1,3}[a-z]){3,}(?![a-z0-9])")
-
-#: The words of phrases, by the first word of the phrase.
-_Phrases = Mapping[str, Sequence[tuple[str, ...]]]
-
-
-@dataclass(frozen=True)
-class _Word:
-    """A word in plain spelling. `is_negated` is true if a negation stands right before it."""
-
-    plain: str
-    is_negated: bool
+_BETWEEN_WORDS = re.compile(r"[^a-z0-9]+")
+_BLANKS = re.compile(r"[^\S\n\r]+")
 
 
 def _squeezed(word: str) -> str:
@@ -92,42 +79,15 @@ _ONE_SPELLING = {_squeezed(other): word for word, others in SPELLINGS.items() fo
 
 
 def plain(text: str) -> str:
-    """Return the words of a text in plain spelling.
+    """Return the words of a text in plain spelling, in lower case, without accents and repeated letters.
 
-    Plain words are in lower case and have no accents or repeated letters. Digits within words become letters.
+    Digits within words become letters. A line break stands between two words with punctuation between them.
     """
-    return " ".join(word.plain for word in _words(text))
-
-
-def contains_phrase(phrases: Iterable[str], *texts: str) -> bool:
-    """Return whether a text contains a phrase. Search all words, and then the words without those of `LEFT_OUT`."""
-    by_first = _by_first_word(tuple(phrases))
-    for text in texts:
-        words = _words(text)
-        if _is_in(words, by_first) or _is_in([word for word in words if word.plain not in LEFT_OUT], by_first):
-            return True
-    return False
-
-
-def _words(text: str) -> list[_Word]:
     text = unicodedata.normalize("NFKD", text).lower()
     text = "".join(character for character in text if unicodedata.category(character) not in UNSEEN)
     text = _SPACED.sub(lambda match: re.sub(r"[\W_]", "", match[0]), text)
-    words: list[_Word] = []
-    end = 0
-    for match in _WORD.finditer(text):
-        is_next = _BLANKS.fullmatch(text, end, match.start()) is not None
-        twice = _TWICE.fullmatch(match[0])
-        for word in (twice[1], twice[1]) if twice else (match[0],):
-            words.append(_Word(_spelled(word), is_next and _ends_with_negation(words)))
-            is_next = True
-        end = match.end()
-    return words
-
-
-def _ends_with_negation(words: Sequence[_Word]) -> bool:
-    last = [word.plain for word in words[-2:]]
-    return bool(last) and last[-1] in NEGATIONS and last != [PERHAPS, PERHAPS]
+    text = _WORD.sub(lambda match: _spelled(match[0]), _TWICE.sub(r"\1 \1", text))
+    return _BETWEEN_WORDS.sub(lambda match: " " if _BLANKS.fullmatch(match[0]) else "\n", text)
 
 
 def _spelled(word: str) -> str:
@@ -137,24 +97,21 @@ def _spelled(word: str) -> str:
     return _ONE_SPELLING.get(word, word)
 
 
+def contains_phrase(phrases: Iterable[str], *texts: str) -> bool:
+    """Return whether a text contains a phrase without a negation before it."""
+    pattern = _pattern(tuple(phrases))
+    return any(pattern.search(plain(text)) for text in texts)
+
+
 @lru_cache(maxsize=8)
-def _by_first_word(phrases: tuple[str, ...]) -> _Phrases:
-    """Return the words of the phrases. Each phrase is also one word, for authors who write `bunuhdiri`.
+def _pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
+    """Return the pattern of plain texts that contain a phrase. Each phrase is also one word, as in `bunuhdiri`.
 
-    The result is cached, because each post is compared with all phrases.
+    Words of `LEFT_OUT` may stand between the words of a phrase, unless the phrase itself contains such a word.
     """
-    by_first: dict[str, list[tuple[str, ...]]] = {}
+    left_out = rf"\s(?:(?:{'|'.join(LEFT_OUT)})\s)*"
+    forms: set[str] = set()
     for phrase in phrases:
-        words = tuple(word.plain for word in _words(phrase))
-        for each in {words, (_squeezed("".join(words)),)}:
-            by_first.setdefault(each[0] if each else "", []).append(each)
-    return by_first
-
-
-def _is_in(words: Sequence[_Word], by_first: _Phrases) -> bool:
-    return any(
-        tuple(each.plain for each in words[at : at + len(phrase)]) == phrase
-        for at, word in enumerate(words)
-        if not word.is_negated
-        for phrase in by_first.get(word.plain, ())
-    )
+        words = plain(phrase).split()
+        forms |= {_squeezed("".join(words)), (r"\s" if LEFT_OUT.intersection(words) else left_out).join(words)}
+    return re.compile(rf"{NOT_NEGATED}\b(?:{'|'.join(forms)})\b")

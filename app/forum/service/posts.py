@@ -15,7 +15,6 @@ from app.core.web.fields import Loaded
 from app.forum.models import MAX_DEPTH, Case, ForumCategory, Mark, Post
 from app.forum.schemas import RepliesQuery
 from app.forum.service import crisis, notices
-from app.forum.service.crisis import Help
 from app.forum.service.locks import count, count_thread, lock, lock_own
 from app.forum.service.reads import Record, get_reply, get_thread
 from app.identity import own_pictures
@@ -110,7 +109,7 @@ def _insert(post: Post, columns: Mapping[str, object]) -> Post:
     return post
 
 
-def _read(post: Post, help_: Help | None) -> Record:
+def _read(post: Post, help_: Record | None) -> Record:
     """Return the post as its author sees it. Add the crisis help if there is any."""
     author_id = cast(int, post.user_id)
     if post.root_id is None:
