@@ -25,124 +25,71 @@ def message(text="SUDAH", *, sender="6281200000001", ref=None):
     return {"from": sender, "id": ref, "timestamp": "1749416383", "type": "text", "text": {"body": text}}
 
 
-#: WhatsApp messages of other types than text: the body, the stored text and the stored payload.
+_QUOTE = {"context": {"from": "6281100000000", "id": "wamid.7"}}
+
+
+def _of(kind, **part):
+    return {"type": kind, kind: part}
+
+
+def _edit(**inner):
+    return _of("edit", original_message_id="wamid.in.7", **({"message": inner} if inner else {}))
+
+
+_BELUM, _IMAGE = {"type": "text", "text": {"body": "belum"}}, {"mime_type": "image/jpeg", "sha256": "x", "id": "1"}
+_BUTTON = _of("interactive", type="button_reply", button_reply={"id": "T:abc:skip", "title": "Lewati"})
+DONE, SKIPPED, NOT_YET, ONLY_TEXT = "answered:done", "answered:skipped", "answered:not yet", "answered:only text"
+
+#: WhatsApp messages of other types than a plain text: the body, the stored text, the stored payload and the outcome.
+#: One dose has no answer yet. The message about this dose has the provider's id "wamid.7".
 WHATSAPP_KINDS = {
     "quoted": (
-        {"context": {"from": "6281100000000", "id": "wamid.7"}, "type": "text", "text": {"body": "SUDAH"}},
-        "SUDAH",
-        {"type": "text", "about": "wamid.7"},
-    ),
+        {**_QUOTE, "type": "text", "text": {"body": "SUDAH"}}, "SUDAH", {"type": "text", "about": "wamid.7"}, DONE),
     "reaction": (
-        {"type": "reaction", "reaction": {"message_id": "wamid.7", "emoji": "\u2705"}},
-        "\u2705",
-        {"type": "reaction", "about": "wamid.7"},
-    ),
+        _of("reaction", message_id="wamid.7", emoji="✅"), "✅", {"type": "reaction", "about": "wamid.7"}, DONE),
     "reaction taken away": (
-        {"type": "reaction", "reaction": {"message_id": "wamid.7"}},
-        "",
-        {"type": "reaction", "about": "wamid.7"},
-    ),
+        _of("reaction", message_id="wamid.7"), "", {"type": "reaction", "about": "wamid.7"}, "reaction"),
     "reaction taken away, with an empty emoji": (
-        {"type": "reaction", "reaction": {"message_id": "wamid.7", "emoji": ""}},
-        "",
-        {"type": "reaction", "about": "wamid.7"},
-    ),
+        _of("reaction", message_id="wamid.7", emoji=""), "", {"type": "reaction", "about": "wamid.7"}, "reaction"),
     "button of a template": (
-        {
-            "context": {"from": "6281100000000", "id": "wamid.7"},
-            "type": "button",
-            "button": {"payload": "T:abc", "text": "Sudah diminum"},
-        },
-        "Sudah diminum",
-        {"type": "button", "pressed": "T:abc", "about": "wamid.7"},
-    ),
+        {**_QUOTE, **_of("button", payload="T:abc", text="Sudah diminum")}, "Sudah diminum",
+        {"type": "button", "pressed": "T:abc", "about": "wamid.7"}, DONE),
     "button of a text": (
-        {
-            "context": {"from": "6281100000000", "id": "wamid.7"},
-            "type": "interactive",
-            "interactive": {"type": "button_reply", "button_reply": {"id": "T:abc:skip", "title": "Lewati"}},
-        },
-        "Lewati",
-        {"type": "interactive", "pressed": "T:abc:skip", "about": "wamid.7"},
-    ),
-    "image with a caption": (
-        {"type": "image", "image": {"caption": "sudah", "mime_type": "image/jpeg", "sha256": "x", "id": "1"}},
-        "sudah",
-        {"type": "image"},
-    ),
-    "image": ({"type": "image", "image": {"mime_type": "image/jpeg", "sha256": "x", "id": "1"}}, "", {"type": "image"}),
+        {**_QUOTE, **_BUTTON}, "Lewati",
+        {"type": "interactive", "pressed": "T:abc:skip", "about": "wamid.7"}, SKIPPED),
+    "image with a caption": (_of("image", caption="sudah", **_IMAGE), "sudah", {"type": "image"}, DONE),
+    "image": (_of("image", **_IMAGE), "", {"type": "image"}, ONLY_TEXT),
     "document with a caption": (
-        {"type": "document", "document": {"caption": "sudah", "filename": "hasil.pdf", "id": "1"}},
-        "sudah",
-        {"type": "document"},
-    ),
-    "voice note": (
-        {"type": "audio", "audio": {"mime_type": "audio/ogg; codecs=opus", "id": "1", "voice": True}},
-        "",
-        {"type": "audio"},
-    ),
-    "video": ({"type": "video", "video": {"mime_type": "video/mp4", "id": "1"}}, "", {"type": "video"}),
-    "sticker": ({"type": "sticker", "sticker": {"mime_type": "image/webp", "id": "1"}}, "", {"type": "sticker"}),
-    "place": (
-        {"type": "location", "location": {"latitude": -6.2, "longitude": 106.8, "name": "Apotek"}},
-        "",
-        {"type": "location"},
-    ),
-    "contacts": ({"type": "contacts", "contacts": [{"name": {"formatted_name": "Budi"}}]}, "", {"type": "contacts"}),
-    "edited": (
-        {
-            "type": "edit",
-            "edit": {"original_message_id": "wamid.in.7", "message": {"type": "text", "text": {"body": "belum"}}},
-        },
-        "belum",
-        {"type": "text", "edited": "wamid.in.7"},
-    ),
+        _of("document", caption="sudah", filename="hasil.pdf", id="1"), "sudah", {"type": "document"}, DONE),
+    "voice note": (_of("audio", mime_type="audio/ogg", id="1", voice=True), "", {"type": "audio"}, ONLY_TEXT),
+    "video": (_of("video", mime_type="video/mp4", id="1"), "", {"type": "video"}, ONLY_TEXT),
+    "sticker": (_of("sticker", mime_type="image/webp", id="1"), "", {"type": "sticker"}, ONLY_TEXT),
+    "place": (_of("location", latitude=-6.2, longitude=106.8, name="Apotek"), "", {"type": "location"}, ONLY_TEXT),
+    "contacts": (
+        {"type": "contacts", "contacts": [{"name": {"formatted_name": "Budi"}}]}, "", {"type": "contacts"}, ONLY_TEXT),
+    "edited": (_edit(**_BELUM), "belum", {"type": "text", "edited": "wamid.in.7"}, NOT_YET),
     "edited, with a quote": (
-        {
-            "type": "edit",
-            "edit": {
-                "original_message_id": "wamid.in.7",
-                "message": {"context": {"id": "wamid.7"}, "type": "text", "text": {"body": "belum"}},
-            },
-        },
-        "belum",
-        {"type": "text", "edited": "wamid.in.7", "about": "wamid.7"},
-    ),
+        _edit(context={"id": "wamid.7"}, **_BELUM), "belum",
+        {"type": "text", "edited": "wamid.in.7", "about": "wamid.7"}, NOT_YET),
     "edited caption": (
-        {
-            "type": "edit",
-            "edit": {"original_message_id": "wamid.in.7", "message": {"type": "image", "image": {"caption": "belum"}}},
-        },
-        "belum",
-        {"type": "image", "edited": "wamid.in.7"},
-    ),
-    "edited, without the new message": (
-        {"type": "edit", "edit": {"original_message_id": "wamid.in.7"}},
-        "",
-        {"type": "edit", "edited": "wamid.in.7"},
-    ),
-    "revoked": ({"type": "revoke", "revoke": {"original_message_id": "wamid.in.7"}}, "", {"type": "revoke"}),
-    "not passed on": ({"type": "unsupported", "errors": [{"code": 131051}]}, "", {"type": "unsupported"}),
-}
-
-#: Fonnte messages of other types than text: the body, the text and the type. Fonnte has no reactions or quotes.
+        _edit(type="image", image={"caption": "belum"}), "belum", {"type": "image", "edited": "wamid.in.7"}, NOT_YET),
+    "edited, without the new message": (_edit(), "", {"type": "edit", "edited": "wamid.in.7"}, "ignored"),
+    "revoked": (_of("revoke", original_message_id="wamid.in.7"), "", {"type": "revoke"}, "ignored"),
+    "not passed on": ({"type": "unsupported", "errors": [{"code": 131051}]}, "", {"type": "unsupported"}, "ignored"),
+}  # fmt: skip
+_FILE = {"message": "non-text message", "url": "https://files.example/1.ogg", "filename": "1.ogg", "extension": "ogg"}
+#: Fonnte messages of other types than text: the body, the text, the type and the outcome. Fonnte has no reactions or
+#: quotes.
 FONNTE_KINDS = {
-    "text": ({"message": "SUDAH"}, "SUDAH", "text"),
-    "button": ({"message": "", "text": "Sudah"}, "Sudah", "text"),
-    "file": ({"message": "non-text message"}, "", "media"),
-    "file of a larger package": (
-        {"message": "non-text message", "url": "https://files.example/1.ogg", "filename": "1.ogg", "extension": "ogg"},
-        "",
-        "media",
-    ),
-    "image with a caption": (
-        {"message": "sudah", "url": "https://files.example/1.jpg", "filename": "1.jpg", "extension": "jpg"},
-        "sudah",
-        "media",
-    ),
-    "place": ({"message": "non-text message", "location": "-6.2,106.8"}, "", "media"),
-    "empty fields of no file": ({"message": "SUDAH", "url": "", "location": "", "filename": None}, "SUDAH", "text"),
-}
+    "text": ({"message": "SUDAH"}, "SUDAH", "text", DONE),
+    "button": ({"message": "", "text": "Sudah"}, "Sudah", "text", DONE),
+    "file": ({"message": "non-text message"}, "", "media", ONLY_TEXT),
+    "file of a larger package": (_FILE, "", "media", ONLY_TEXT),
+    "image with a caption": ({**_FILE, "message": "sudah"}, "sudah", "media", DONE),
+    "place": ({"message": "non-text message", "location": "-6.2,106.8"}, "", "media", ONLY_TEXT),
+    "empty fields of no file": ({"message": "SUDAH", "url": "", "location": "", "filename": None}, "SUDAH", "text",
+                                DONE),
+}  # fmt: skip
 
 
 def status(told="delivered", *, ref="wamid.1", **more):

@@ -1,15 +1,13 @@
 """Helpers for sent medicine reminders and for the recorded answers."""
 
-from collections.abc import Callable
 from datetime import timedelta
 
 import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.notifications.models import Delivery, DeliveryState
+from app.pengingat.ledger import tokens
 from app.pengingat.models import Occurrence
-
-Sent = Callable[..., list[int]]
 
 
 def mark_sent(row, token, ref=None):
@@ -34,6 +32,15 @@ def mark_sent(row, token, ref=None):
         db.session.add(message)
     message.said = [*(message.said or ()), row.id]
     db.session.flush()
+
+
+def link_of(occurrence_id):
+    """Give the message about this occurrence a link. Return the token."""
+    made = tokens.token_of(occurrence_id, "test")
+    which = sa.update(Delivery).where(Delivery.said == [occurrence_id])
+    db.session.execute(which.values(link_hash=tokens.hash_of(made)))
+    db.session.commit()
+    return made
 
 
 def read(occurrence_id):

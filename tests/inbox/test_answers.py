@@ -1,17 +1,14 @@
 """Tests of answers to reminders, by text and by button. An answer is about the latest reminder that is still open."""
 
-from datetime import timedelta
-
 import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.notifications.models import Delivery
-from app.pengingat.ledger import rows, tokens
+from app.pengingat.ledger import rows
 from app.pengingat.models import Occurrence
-from tests.helpers.factories import make_user
-from tests.inbox.phones import Phone, age
-from tests.inbox.reminders import read, state
+from tests.inbox.phones import age
+from tests.inbox.reminders import link_of, read, state
 
 
 def test_a_reply_quoting_a_reminder_can_change_its_answer(phone, sent):
@@ -21,12 +18,6 @@ def test_a_reply_quoting_a_reminder_can_change_its_answer(phone, sent):
     assert state(row) == "skipped"
 
 
-def test_snooze_postpones_the_reminder_by_the_given_minutes(phone, sent, moment):
-    (row,) = sent("Metformin")
-    assert phone.write("TUNDA 20").text == "Baik, Siti. Kami ingatkan lagi pukul 08.20 WIB."
-    assert (state(row), read(row).snoozed_until) == ("pending", moment.now + timedelta(minutes=20))
-
-
 def test_a_snooze_over_the_maximum_count_is_refused(phone, sent):
     (row,) = sent("Metformin")
     read(row).snoozes = rows.MAX_SNOOZES
@@ -34,29 +25,34 @@ def test_a_snooze_over_the_maximum_count_is_refused(phone, sent):
     assert phone.write("TUNDA 5").text == "Pengingat ini tidak dapat ditunda lagi."
 
 
+def miss(occurrence_id):
+    db.session.execute(sa.update(Occurrence).where(Occurrence.id == occurrence_id).values(state="missed"))
+    db.session.commit()
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("LEWATI", "Waktu untuk menjawab pengingat ini sudah lewat."),
+        ("ok", "Baik, Siti. Kalau sudah, balas SUDAH."),
+        ("belum", "Baik, Siti, kami tunggu."),
+    ],
+)
+def test_a_missed_reminder_can_only_be_marked_done(phone, sent, text, answer):
+    (row,) = sent("Metformin", ago=90)
+    miss(row)
+    assert phone.write(text).text == answer
+    assert state(row) == "missed"
+
+
 def test_a_missed_reminder_can_be_marked_done_late(phone, sent):
     (missed,), (done,) = sent("Metformin", ago=90), sent("Amlodipin", ago=30)
-    db.session.execute(sa.update(Occurrence).where(Occurrence.id == missed).values(state="missed"))
-    db.session.commit()
+    miss(missed)
     phone.write("SUDAH")
     assert (state(done), state(missed)) == ("done", "missed")
     age(minutes=3)
     assert phone.write("SUDAH").outcome == "answered:done"
     assert (state(missed), read(missed).late) == ("done", True)
-
-
-def test_a_missed_reminder_cannot_be_skipped(phone, sent):
-    (missed,) = sent("Metformin", ago=90)
-    db.session.execute(sa.update(Occurrence).where(Occurrence.id == missed).values(state="missed"))
-    db.session.commit()
-    assert phone.write("LEWATI").text == "Waktu untuk menjawab pengingat ini sudah lewat."
-    assert state(missed) == "missed"
-
-
-def test_done_answers_all_reminders_of_one_message(phone, sent):
-    rows = sent("Metformin", "Amlodipin", "Simvastatin")
-    assert phone.write("SUDAH").text == "Terima kasih, Siti. Sudah kami catat: Metformin, Amlodipin, Simvastatin."
-    assert [state(row) for row in rows] == ["done"] * 3
 
 
 def test_an_answer_about_several_names_what_was_recorded(phone, sent, siti, moment):
@@ -91,14 +87,6 @@ def test_a_number_outside_the_list_of_the_message_is_refused(phone, sent, number
     said = phone.write(f"SUDAH {number}")
     assert said.text == "Pesan terakhir memuat 2 pengingat. Balas dengan nomor 1 sampai 2."
     assert [state(row) for row in rows] == ["pending", "pending"]
-
-
-def test_ok_and_not_yet_are_accepted_for_a_missed_dose(phone, sent):
-    (row,) = sent("Metformin", ago=90)
-    db.session.execute(sa.update(Occurrence).where(Occurrence.id == row).values(state="missed"))
-    db.session.commit()
-    assert phone.write("ok").outcome == "answered:ok"
-    assert phone.write("belum").text == "Baik, Siti, kami tunggu."
 
 
 def test_not_yet_undoes_all_reminders_of_the_last_answer(phone, sent):
@@ -139,39 +127,21 @@ def test_not_yet_applies_to_a_newer_open_reminder_and_undoes_nothing(phone, sent
     assert (state(older), state(newer)) == ("done", "pending")
 
 
-def token(occurrence_id):
-    """Give the message about this occurrence a link. Return the token."""
-    made = tokens.token_of(occurrence_id, "test")
-    which = sa.update(Delivery).where(Delivery.said == [occurrence_id])
-    db.session.execute(which.values(link_hash=tokens.hash_of(made)))
-    db.session.commit()
-    return made
-
-
 @pytest.mark.parametrize(
     ("what", "expected"), [("", "done"), (":skip", "skipped"), (":snooze", "pending")], ids=["done", "skip", "snooze"]
 )
 def test_a_button_answers_the_reminder_of_its_own_message(phone, sent, what, expected):
     (older,), (newer,) = sent("Metformin", ago=30), sent("Amlodipin")
-    said = phone.write("Sudah diminum", pressed=f"T:{token(older)}{what}")
+    said = phone.write("Sudah diminum", pressed=f"T:{link_of(older)}{what}")
     assert said.text is not None
     assert (state(older), state(newer)) == (expected, "pending")
     assert (read(older).snoozed_until is not None) == (what == ":snooze")
 
 
-def test_a_button_of_another_users_message_is_refused(phone, sent):
-    (row,) = sent("Metformin")
-    make_user(nomor_hp="081234567891")
-    db.session.commit()
-    said = Phone("+6281234567891").write("Sudah", pressed=f"T:{token(row)}")
-    assert said.text == "Saat ini tidak ada pengingat yang perlu dijawab."
-    assert state(row) == "pending"
-
-
 def test_an_expired_or_unknown_button_token_gets_an_explanation(phone, sent, moment):
     (row,) = sent("Metformin")
     moment.move(hours=25)
-    assert phone.write("Sudah", pressed=f"T:{token(row)}").text == "Tautan ini sudah tidak berlaku."
+    assert phone.write("Sudah", pressed=f"T:{link_of(row)}").text == "Tautan ini sudah tidak berlaku."
     assert phone.write("Sudah", pressed=f"T:{'x' * 22}").text == (
         "Tautan ini tidak kami temukan. Coba buka lagi dari pesan kami yang terbaru."
     )

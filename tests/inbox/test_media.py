@@ -9,17 +9,6 @@ from app.notifications.senders.models import PhoneNumber
 from tests.inbox.phones import Phone, age
 from tests.inbox.reminders import state
 
-KINDS = ["audio", "image", "video", "sticker", "document", "location", "contacts", "media"]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_message_without_text_gets_a_request_for_text(phone, sent, kind):
-    (row,) = sent("Metformin")
-    said = phone.write("", type=kind)
-    assert said.outcome == "answered:only text"
-    assert said.text == "Maaf, kami hanya bisa membaca tulisan. Kalau sudah, balas SUDAH."
-    assert state(row) == "pending"
-
 
 def test_the_request_for_text_is_sent_once_per_reminder_and_then_help(phone, sent):
     sent("Metformin", ago=30)
@@ -42,13 +31,6 @@ def test_replies_to_media_obey_the_hourly_limit(phone, sent):
     assert (last.outcome, last.text) == ("only text", None)
     age(minutes=61)
     assert phone.write("", type="audio").text == texts.ONLY_TEXT
-
-
-@pytest.mark.parametrize("kind", ["image", "video", "document", "media"])
-def test_a_media_caption_is_read_as_an_answer(phone, sent, kind):
-    (row,) = sent("Metformin")
-    assert phone.write("sudah diminum", type=kind).outcome == "answered:done"
-    assert state(row) == "done"
 
 
 @pytest.mark.parametrize(

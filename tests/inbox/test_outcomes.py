@@ -19,6 +19,7 @@ OPEN = [
     ("\u2705", "answered:done", DONE, "done"),
     ("lewati", "answered:skipped", "Baik, Siti. Obat pukul 07.55 WIB kali ini dilewati.", "skipped"),
     ("nanti", "answered:snooze", "Baik, Siti. Kami ingatkan lagi pukul 08.30 WIB.", "pending"),
+    ("TUNDA 20", "answered:snooze", "Baik, Siti. Kami ingatkan lagi pukul 08.20 WIB.", "pending"),
     ("tunda 4", "answered:refused range", texts.RANGE, "pending"),
     ("tunda 121", "answered:refused range", texts.RANGE, "pending"),
     ("belum", "answered:not yet", "Baik, Siti, kami tunggu.", "pending"),

@@ -3,8 +3,6 @@
 import pytest
 
 from tests.inbox.bodies import (
-    FONNTE_KINDS,
-    WHATSAPP_KINDS,
     fonnte_message,
     heard,
     message,
@@ -33,26 +31,9 @@ def test_invalid_callback_data_sets_no_delivery_id(provider, data):
     assert "delivery" not in rows()[0].payload
 
 
-@pytest.mark.parametrize("kind", WHATSAPP_KINDS)
-def test_each_whatsapp_message_type_is_stored_with_its_text(provider, kind):
-    part, text, payload = WHATSAPP_KINDS[kind]
-    plain = {name: value for name, value in message().items() if name != "text"}
-    post_whatsapp(provider, whatsapp(heard(messages=[{**plain, **part}])))
-    (row,) = rows()
-    assert (row.text, {**row.payload, "at": None}) == (text, {**payload, "at": None})
-
-
 def test_a_numeric_text_body_is_stored_as_text(provider):
     post_whatsapp(provider, whatsapp(heard(messages=[{**message(), "text": {"body": 7}}])))
     assert rows()[0].text == "7"
-
-
-@pytest.mark.parametrize("kind", FONNTE_KINDS)
-def test_each_fonnte_message_type_is_stored_with_its_text(provider, kind):
-    part, text, type_ = FONNTE_KINDS[kind]
-    post_fonnte(provider, "message", {**fonnte_message(), **part})
-    (row,) = rows()
-    assert (row.text, row.payload["type"]) == (text, type_)
 
 
 def test_a_sender_without_a_valid_phone_number_is_stored_without_one(provider):

@@ -1,7 +1,5 @@
 """Tests of the webhook routes, in the order of `routes.py`."""
 
-import json
-
 import pytest
 
 from tests.helpers.client import assert_error
@@ -43,10 +41,6 @@ class TestReceiveWhatsapp:
             ("receipt", "whatsapp_cloud"),
         ]
 
-    def test_without_a_signature_is_403(self, provider):
-        assert_error(post_whatsapp(provider, GOOD, **{"X-Hub-Signature-256": ""}), 403, "forbidden")
-        assert rows() == []
-
     def test_without_a_configured_secret_is_404(self, client):
         assert_error(post_whatsapp(client, GOOD), 404, "route_not_found")
 
@@ -61,11 +55,6 @@ class TestReceiveWhatsapp:
             "/webhooks/whatsapp", data=big, content_type=kind, headers={"X-Hub-Signature-256": sign(big)}
         )
         assert_error(response, 413, "payload_too_large")
-
-    def test_a_body_of_four_megabytes_is_stored(self, provider):
-        raw = json.dumps(GOOD).encode()
-        assert post_whatsapp(provider, raw + b" " * (LIMIT - len(raw))).status_code == 200
-        assert len(rows()) == 2
 
 
 class Fonnte:
