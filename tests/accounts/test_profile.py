@@ -1,6 +1,5 @@
 """Tests of the caller's own profile."""
 
-import io
 import json
 from io import BytesIO
 
@@ -14,13 +13,6 @@ from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_admin, make_user
 
 
-def picture(size=(900, 600)):
-    data = io.BytesIO()
-    Image.new("RGB", size, "teal").save(data, "JPEG")
-    data.seek(0)
-    return data
-
-
 def test_an_unreadable_nik_is_null_in_the_profile(siti):
     siti.user.nik = "v1:gone:AAAA"
     response = siti.get("/profile")
@@ -32,7 +24,7 @@ def test_a_form_with_a_picture_changes_only_the_given_fields(siti):
         "nama_ktp": "Siti A.",
         "preferences": json.dumps({"medical": "true", "religion": ["hindu"]}),
         "role_ids": f"[{role_id('pasien')}, {role_id('pendamping')}]",
-        "image": (picture(), "foto.jpg"),
+        "image": (BytesIO(plain(size=(900, 600))), "foto.jpg"),
     }
     response = siti.put("/profile", data=form, content_type="multipart/form-data")
     assert response.status_code == 200, response.json
@@ -43,16 +35,7 @@ def test_a_form_with_a_picture_changes_only_the_given_fields(siti):
     assert {role["name"] for role in response.json["roles"]} == {"pasien", "pendamping"}
     served = siti.get(response.json["image"])
     assert served.mimetype == "image/webp"
-    assert max(Image.open(io.BytesIO(served.data)).size) == 512
-
-
-def test_a_new_picture_replaces_the_old_one_and_null_removes_it(siti):
-    first = siti.put("/profile", data={"image": (picture(), "a.jpg")}).json["image"]
-    second = siti.put("/profile", data={"image": (picture(), "b.jpg")}).json["image"]
-    assert siti.get(first).status_code == 404
-    assert siti.get(second).status_code == 200
-    assert siti.put("/profile", {"image": None}).json["image"] is None
-    assert siti.get(second).status_code == 404
+    assert max(Image.open(BytesIO(served.data)).size) == 512
 
 
 def test_role_ids_can_be_repeated_form_fields(siti):
@@ -94,14 +77,16 @@ def test_a_profile_with_old_or_empty_values_can_be_saved_again(client):
     assert_error(budi.put("/profile", {"nik": "12-34/x"}), 400, "validation_error", "nik")
 
 
-def test_sending_back_the_picture_url_keeps_the_picture(siti):
-    with_picture = siti.put("/profile", data={"image": (BytesIO(plain()), "a.jpg")}).json
-    for body in ({"image": with_picture["image"]}, {**with_picture, "nama_ktp": "Siti A."}):
-        assert siti.put("/profile", body).json["image"] == with_picture["image"]
+def test_a_picture_is_replaced_by_an_upload_removed_by_null_and_kept_by_its_own_address(siti):
+    first, second = (siti.put("/profile", data={"image": (BytesIO(plain()), "a.jpg")}).json["image"] for _ in range(2))
+    assert (siti.get(first).status_code, siti.get(second).status_code) == (404, 200)
+    for body in ({"image": second}, {**siti.get("/profile").json, "nama_ktp": "Siti A."}):
+        assert siti.put("/profile", body).json["image"] == second
     for wrong in ("/media/lain.webp", "x", 1):
         assert_error(siti.put("/profile", {"image": wrong}), 400, "validation_error", "image")
-    assert siti.get("/profile").json["image"] == with_picture["image"]
+    assert siti.get("/profile").json["image"] == second
     assert siti.put("/profile", {"image": None}).json["image"] is None
+    assert siti.get(second).status_code == 404
 
 
 def test_saving_a_null_nik_keeps_an_unreadable_nik(siti):

@@ -15,7 +15,7 @@ from app.core.database.session import db
 from app.identity.models import PHONE_IS_PROVEN, PhoneVerification, User
 from tests.accounts.phone_verification.proofs import E164, NEW, OWN, PATH, ask, expire, messages, write
 from tests.helpers.client import assert_error
-from tests.helpers.factories import PASSWORD, make_user
+from tests.helpers.factories import make_user
 from tests.helpers.overlap import done_twice_at_once
 from tests.notifications.deliveries import words_of
 
@@ -27,18 +27,15 @@ def is_proven(user):
 # --- by the person's own message ------------------------------------------------------------------------------------
 
 
-def test_a_number_is_unverified_at_first(owner):
-    assert owner.get("/profile").json["phone_verified_at"] is None
+def test_a_message_with_the_code_from_the_own_number_verifies_it_once(owner):
     assert not is_proven(owner)
-
-
-def test_a_message_with_the_code_from_the_own_number_verifies_it(owner):
     code = ask(owner)["code"]
     assert re.fullmatch("[2-9A-HJKMNP-Z]{6}", code)
     assert write(code) is Proof.PROVEN
     assert owner.get("/profile").json["phone_verified_at"] is not None
     assert is_proven(owner)
     assert messages("security_notice") == []
+    assert write(code) is Proof.UNKNOWN_CODE
 
 
 def test_the_link_opens_a_chat_with_the_code_in_its_text(owner, app, monkeypatch):
@@ -52,11 +49,6 @@ def test_the_link_opens_a_chat_with_the_code_in_its_text(owner, app, monkeypatch
 def test_a_code_is_accepted_in_lower_case_and_with_spaces(owner):
     code = ask(owner)["code"].lower()
     assert write(f" {code[:3]} {code[3:]}") is Proof.PROVEN
-
-
-def test_a_code_works_once(owner):
-    code = ask(owner)["code"]
-    assert [write(code), write(code)] == [Proof.PROVEN, Proof.UNKNOWN_CODE]
 
 
 def test_a_code_expires_after_15_minutes(owner):
@@ -135,12 +127,3 @@ def test_an_account_without_a_number_must_name_a_number(client):
     nobody = client.as_(make_user(nomor_hp=None))
     assert_error(nobody.post(PATH, {}), 400, "validation_error", "nomor_hp")
     assert write(ask(nobody, nomor_hp=NEW)["code"], NEW) is Proof.PROVEN
-
-
-def test_verifying_a_new_number_needs_the_password_if_reauth_is_required(owner, app, monkeypatch):
-    config = replace(app.extensions["config"], profile_reauth="required")
-    monkeypatch.setitem(app.extensions, "config", config)
-    assert_error(owner.post(PATH, {"nomor_hp": NEW}), 400, "current_password_required")
-    assert_error(owner.post(PATH, {"nomor_hp": NEW, "current_password": "x"}), 400, "wrong_current_password")
-    ask(owner, nomor_hp=NEW, current_password=PASSWORD)
-    ask(owner)

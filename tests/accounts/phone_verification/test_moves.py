@@ -27,7 +27,7 @@ from tests.accounts.phone_verification.proofs import (
     write,
 )
 from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import PASSWORD, make_user
+from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
 from tests.helpers.overlap import done_twice_at_once
 from tests.notifications.deliveries import words_of
@@ -86,17 +86,6 @@ def test_the_answer_about_a_number_in_use_names_the_account_and_the_ways(client,
     assert_readable(text)
 
 
-def test_a_code_stays_valid_while_the_number_is_in_use(client, owner, holder):
-    """The person logs in to the other account, frees the number there, and sends the same code again."""
-    use(NEW, days=1)
-    code = ask(owner, nomor_hp=NEW)["code"]
-    assert write(code, NEW) is Proof.IN_USE
-    freed = holder.delete("/profile/phone", {})
-    assert (freed.status_code, freed.json["nomor_hp"]) == (200, None)
-    assert write(code, NEW) is Proof.PROVEN
-    assert client.post("/login", {"username": "ana", "password": PASSWORD}).status_code == 200
-
-
 def test_the_push_says_where_the_number_is_now(owner, holder):
     write(ask(owner, nomor_hp=NEW)["code"], NEW)
     (told,) = [row for row in messages("security_notice") if row.user_id == holder.id]
@@ -122,15 +111,6 @@ def test_a_freed_number_ends_proofs_links_and_messages(client, owner):
     assert (notice.target, words_of(notice)["text"]) == (E164[OWN], "Data akun Anda baru saja diubah: nomor HP.")
     assert owner.delete("/profile/phone", {}).status_code == 200
     assert len(messages("security_notice")) == 1
-
-
-def test_freeing_the_number_needs_the_password_if_reauth_is_required(owner, app, monkeypatch):
-    config = replace(app.extensions["config"], profile_reauth="required")
-    monkeypatch.setitem(app.extensions, "config", config)
-    assert_error(owner.delete("/profile/phone", {}), 400, "current_password_required")
-    wrong = owner.delete("/profile/phone", {"current_password": "salah-sekali"})
-    assert_error(wrong, 400, "wrong_current_password")
-    assert owner.delete("/profile/phone", {"current_password": PASSWORD}).json["nomor_hp"] is None
 
 
 # --- concurrent requests --------------------------------------------------------------------------------------------

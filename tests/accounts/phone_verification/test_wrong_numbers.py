@@ -47,14 +47,11 @@ def test_a_wrong_number_reply_flags_the_profile_and_ends_the_verification(owner)
     assert (problem(owner), number_of(owner)) == (None, (OWN, True))
     refuse(OWN)
     assert (problem(owner), number_of(owner)) == ("wrong_number", (OWN, False))
-    assert owner.put("/profile", {"nama_ktp": "Siti A."}).json["phone_problem"] == "wrong_number"
-
-
-def test_the_account_is_notified_once_by_push(wrong):
     refuse(OWN)
-    assert pushes() == [(wrong.id, "number_wrong")]
     (told,) = messages("security_notice")
+    assert (told.user_id, told.payload["event"]) == (owner.id, "number_wrong")
     assert_readable(str(words_of(told)["body"]))
+    assert owner.put("/profile", {"nama_ktp": "Siti A."}).json["phone_problem"] == "wrong_number"
 
 
 def test_an_invalid_number_is_shown_as_unreachable(owner):
@@ -72,10 +69,6 @@ def test_the_flag_stays_on_the_wrong_number_after_a_change_of_number(wrong):
 def test_an_account_that_takes_the_number_later_sees_the_flag(client, wrong):
     wrong.put("/profile", {"nomor_hp": NEW})
     assert problem(client.as_(make_user(nomor_hp=OWN))) == "wrong_number"
-
-
-def test_an_account_without_a_number_has_no_phone_problem(client):
-    assert problem(client.as_(make_user(nomor_hp=None))) is None
 
 
 def test_a_verification_removes_the_flag(wrong):
