@@ -14,7 +14,7 @@ from app import check, cli
 from app.core.database import migrations
 from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
-from app.core.media.storage import FolderStore
+from app.core.media.storage import BucketStore, FolderStore
 from app.notifications.models import Inbound
 from app.notifications.senders import sender_status
 from app.providers import messaging
@@ -148,6 +148,13 @@ class TestBroken:
     def test_an_unwritable_media_folder_is_not_ready(self, app, production, monkeypatch):
         monkeypatch.setitem(app.extensions, "media", FolderStore(Path(__file__) / "media"))
         assert "cannot be written to" in unready(app)["media"]
+
+    def test_an_unreachable_bucket_is_not_ready(self, app, production, monkeypatch):
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION"):
+            monkeypatch.setenv(name, "testing")
+        monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+        monkeypatch.setitem(app.extensions, "media", BucketStore("pictures"))
+        assert unready(app).keys() == {"media"}
 
     def test_a_full_disk_is_not_ready(self, app, production, monkeypatch):
         monkeypatch.setattr(check, "_free_bytes", lambda _: 0)

@@ -129,9 +129,16 @@ def test_an_expired_key_can_be_used_again_and_is_deleted_by_the_cleanup(siti):
     assert "Idempotency-Replayed" not in write(siti).headers
     assert count() == 2
     db.session.execute(sa.update(IdempotencyKey).values(created_at=IdempotencyKey.created_at - timedelta(hours=25)))
+    write(siti, key="another-key")
     db.session.commit()
     idempotency.delete_old()
-    assert not db.session.scalars(sa.select(IdempotencyKey)).all()
+    assert db.session.scalars(sa.select(IdempotencyKey.key)).all() == ["another-key"]
+
+
+def test_clearing_the_responses_of_one_endpoint_leaves_those_of_others(siti):
+    thread_id = write(siti).json["id"]
+    idempotency.clear("admins.create_admin", record_id=thread_id)
+    assert write(siti).headers["Idempotency-Replayed"] == "true"
 
 
 def test_the_stored_hash_of_a_body_depends_on_the_secret_key(app, siti, monkeypatch):
