@@ -49,7 +49,6 @@ def move(user: User, nomor_hp: str, phone: str, holder: User | None) -> None:
     users.update(user, {"nomor_hp": nomor_hp})
     user.phone_verified_at, user.phone_invalid_at = db_time.now(), None
     db.session.execute(sa.delete(PhoneVerification).where(PhoneVerification.user_id == user.id))
-    db.session.flush()
     numbers.record_proven(phone)
     if user.phone != before:
         notices.account_changed(user, {"nomor_hp"}, phone_before=before)
