@@ -69,7 +69,7 @@ def redeem(caregiver_id: int, code: str) -> tuple[CaregiverLink, bool]:
 
     Return the caregiver link, and whether the caregiver link is new.
     """
-    invitation = db.session.scalar(sa.select(Invitation).where(Invitation.code_hash == _digest(code), _is_open))
+    invitation = db.session.scalar(sa.select(Invitation).where(Invitation.code_hash == _digest(code)))
     if invitation is None:
         raise NotFound(NOT_FOUND)
     # Lock the patient before the patient's rows in other tables, because an erasure takes its locks in the same order.
