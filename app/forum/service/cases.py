@@ -66,7 +66,6 @@ def set_hidden(case: Case, post: Post, by: HiddenBy | None) -> None:
     was_hidden, post.hidden_by = post.hidden_by is not None, by
     is_hidden = by is not None
     if is_hidden == was_hidden:
-        db.session.flush()
         return
     if is_hidden:
         post.image = own_pictures.rename(post.image)
