@@ -10,7 +10,7 @@ from app.admins.service.reports import REPORTS, ReportDefinition, within
 from app.core.database.session import db
 from app.core.errors import NotFound
 from app.core.exports import csv
-from app.core.exports.streaming import MIMETYPES, Download, start_eagerly
+from app.core.exports.streaming import Download, start_download
 from app.core.exports.table import Paper
 from app.core.lib.local_time import JAKARTA, today
 from app.identity import audit
@@ -44,10 +44,10 @@ def export(
             chunks = xlsx.stream(table, title=report.sheet)
         case _:
             chunks = csv.stream(table)
-    chunks = start_eagerly(chunks)  # slow, so start before the audit entry
-    audit.record(by, audit.AuditAction.EXPORT, f"export:{name}", format=format, start=str(first), end=str(last))
     days = f"_{first}_{last}" if start or end else ""
-    return Download(f"{name}{days}.{format}", MIMETYPES[format], chunks)
+    download = start_download(f"{name}{days}.{format}", chunks)  # slow, so start before the audit entry
+    audit.record(by, audit.AuditAction.EXPORT, f"export:{name}", format=format, start=str(first), end=str(last))
+    return download
 
 
 def _first_day(report: ReportDefinition) -> date:

@@ -10,11 +10,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fpdf import FPDF
 
+Color = tuple[int, int, int]
+
 INK = (31, 41, 55)
 FAINT = (107, 114, 128)
 RULE = (209, 213, 219)
 ACCENT = (15, 118, 110)
 TINT = (204, 232, 228)
+
+#: Values of `align` in `write`: the part of the text's width that is left of `x`.
+LEFT, CENTER, RIGHT = 0.0, 0.5, 1.0
 
 ROW_MM = 5.2
 LABEL_MM = 46
@@ -32,18 +37,29 @@ class Chart:
     #: Upper limit of the axis of an upright chart. None: a round number above the largest value.
     most: int | None = None
 
-    @property
-    def height(self) -> float:
-        return 9 + (COLUMNS_MM + 7 if self.upright else ROW_MM * len(self.values) + 2)
-
-    def draw(self, pdf: FPDF, x: float, y: float, width: float) -> None:
-        pdf.set_font(style="B", size=9)
-        pdf.set_text_color(*INK)
-        pdf.text(x, y + 4, self.title)
+    def draw(self, pdf: FPDF, x: float, y: float, width: float) -> float:
+        """Draw the chart and return the position of its lower edge."""
+        write(pdf, x, y + 4, self.title, style="B", size=9)
         if self.upright:
-            _columns(pdf, self.values, self.most, x, y + 9, width)
-        else:
-            _bars(pdf, self.values, x, y + 8, width)
+            return _columns(pdf, self.values, self.most, x, y + 9, width)
+        return _bars(pdf, self.values, x, y + 8, width)
+
+
+def write(
+    pdf: FPDF,
+    x: float,
+    y: float,
+    text: str,
+    *,
+    style: str = "",
+    size: float = 7.5,
+    color: Color = INK,
+    align: float = LEFT,
+) -> None:
+    """Write one line of text with its baseline at `y`."""
+    pdf.set_font(style=style, size=size)
+    pdf.set_text_color(*color)
+    pdf.text(x - align * pdf.get_string_width(text) if align else x, y, text)
 
 
 def number(value: float) -> str:
@@ -51,50 +67,46 @@ def number(value: float) -> str:
     return f"{value:,.0f}".replace(",", ".")
 
 
-def _bars(pdf: FPDF, values: Sequence[tuple[str, float]], x: float, y: float, width: float) -> None:
+def _bars(pdf: FPDF, values: Sequence[tuple[str, float]], x: float, y: float, width: float) -> float:
     most = max((value for _, value in values), default=0) or 1
     total = sum(value for _, value in values) or 1
-    room = width - LABEL_MM - 26
+    left, bottom = x + LABEL_MM, y + len(values) * ROW_MM
+    pdf.set_fill_color(*ACCENT)
     for n, (label, value) in enumerate(values):
         top = y + n * ROW_MM
-        pdf.set_font(style="", size=7.5)
-        pdf.set_text_color(*INK)
-        pdf.text(x + LABEL_MM - 2 - pdf.get_string_width(label), top + 3.4, label)
-        pdf.set_fill_color(*ACCENT)
-        length = max(0.4, room * value / most)
-        pdf.rect(x + LABEL_MM, top + 0.7, length, ROW_MM - 1.6, style="F", round_corners=False)
-        pdf.set_text_color(*FAINT)
+        length = max(0.4, (width - LABEL_MM - 26) * value / most)
         share = f"{100 * value / total:.1f}".replace(".", ",")
-        pdf.text(x + LABEL_MM + length + 1.5, top + 3.4, f"{number(value)} ({share}%)")
+        write(pdf, left - 2, top + 3.4, label, align=RIGHT)
+        pdf.rect(left, top + 0.7, length, ROW_MM - 1.6, style="F")
+        write(pdf, left + length + 1.5, top + 3.4, f"{number(value)} ({share}%)", color=FAINT)
     pdf.set_draw_color(*RULE)
     pdf.set_line_width(0.2)
-    pdf.line(x + LABEL_MM, y, x + LABEL_MM, y + len(values) * ROW_MM)
+    pdf.line(left, y, left, bottom)
+    return bottom + 3
 
 
 def _columns(
     pdf: FPDF, values: Sequence[tuple[str, float]], most: int | None, x: float, y: float, width: float
-) -> None:
+) -> float:
     top = most or _round_up(max((value for _, value in values), default=0))
     left, bottom = x + 12, y + COLUMNS_MM
-    pdf.set_font(style="", size=7)
+    pdf.set_draw_color(*RULE)
     pdf.set_line_width(0.2)
     for step in range(5):
         height = bottom - (COLUMNS_MM - 2) * step / 4
-        pdf.set_draw_color(*RULE)
         pdf.line(left, height, x + width, height)
-        text = number(top * step / 4)
-        pdf.set_text_color(*FAINT)
-        pdf.text(left - 2 - pdf.get_string_width(text), height + 1, text)
+        write(pdf, left - 2, height + 1, number(top * step / 4), size=7, color=FAINT, align=RIGHT)
     slot = (width - 12) / max(1, len(values))
     every = ceil(max((pdf.get_string_width(label) for label, _ in values), default=0) / slot + 0.2)
+    column = min(slot * 0.7, WIDEST_COLUMN_MM)  # if there are few columns, limit their width
+    pdf.set_fill_color(*ACCENT)
     for n, (label, value) in enumerate(values):
-        height = (COLUMNS_MM - 2) * value / top
-        pdf.set_fill_color(*ACCENT)
+        center, height = left + slot * (n + 0.5), (COLUMNS_MM - 2) * value / top
         if value:
-            column = min(slot * 0.7, WIDEST_COLUMN_MM)  # if there are few columns, limit their width
-            pdf.rect(left + slot * (n + 0.5) - column / 2, bottom - height, column, height, style="F")
+            pdf.rect(center - column / 2, bottom - height, column, height, style="F")
         if n % every == 0:
-            pdf.text(left + slot * (n + 0.5) - pdf.get_string_width(label) / 2, bottom + 4, label)
+            write(pdf, center, bottom + 4, label, size=7, color=FAINT, align=CENTER)
+    return bottom + 7
 
 
 def _round_up(value: float) -> int:

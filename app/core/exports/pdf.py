@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
-from typing import Any, Protocol
+from itertools import accumulate, islice
+from typing import Any
 
 from fpdf import FPDF
 
 from app.core.exports import fonts
-from app.core.exports.charts import ACCENT, FAINT, INK, RULE, TINT, Chart, number
+from app.core.exports.charts import ACCENT, FAINT, INK, LEFT, RIGHT, RULE, TINT, number, write
 from app.core.exports.streaming import EXPORTS, Chunks
-from app.core.exports.table import ColumnType, Paper, ReportRows, Table
+from app.core.exports.table import Column, ColumnType, Paper, ReportRows, Table
 from app.core.lib.local_time import JAKARTA, day_text, now
 
 #: Maximum rows in a document. A document with more rows would be too long to print.
@@ -34,17 +34,6 @@ MORE = "Tabel ini memuat {shown} dari {count} baris. Unduh xlsx atau csv untuk s
 FAMILY = "Sans"
 
 
-class Heading(Protocol):
-    """Heading of a column. `share` is the relative width of the column."""
-
-    @property
-    def label(self) -> str: ...
-    @property
-    def kind(self) -> ColumnType: ...
-    @property
-    def share(self) -> float: ...
-
-
 def stream(table: Table, paper: Paper) -> Chunks:
     """Return the document in one chunk. It shows the first `MAX_ROWS` rows, and says how many rows there are."""
     with EXPORTS.slot():
@@ -54,13 +43,13 @@ def stream(table: Table, paper: Paper) -> Chunks:
         yield _document(table.columns, rows, count, paper)
 
 
-def stream_rows(columns: Sequence[Heading], rows: ReportRows, paper: Paper) -> Chunks:
+def stream_rows(columns: Sequence[Column], rows: ReportRows, paper: Paper) -> Chunks:
     """Return a document with these rows in one chunk."""
     with EXPORTS.slot():
         yield _document(columns, rows, len(rows), paper)
 
 
-def _document(columns: Sequence[Heading], rows: ReportRows, count: int, paper: Paper) -> bytes:
+def _document(columns: Sequence[Column], rows: ReportRows, count: int, paper: Paper) -> bytes:
     remarks, start = [*paper.remarks], paper.start
     if count > len(rows):
         remarks.append(MORE.format(shown=number(len(rows)), count=number(count)))
@@ -71,9 +60,10 @@ def _document(columns: Sequence[Heading], rows: ReportRows, count: int, paper: P
     pdf.add_page()
     pdf.add_remarks([_text(ColumnType.TEXT, remark) for remark in remarks])
     if paper.chart and rows:
-        pdf.add_chart(paper.chart(rows, start, paper.end))
-    kinds = [column.kind for column in columns]
-    pdf.add_table([[_text(kind, value) for kind, value in zip(kinds, row, strict=True)] for row in rows])
+        pdf.y = paper.chart(rows, start, paper.end).draw(pdf, MARGIN, pdf.y, pdf.room) + 4
+        if pdf.y > pdf.h - 40:
+            pdf.add_page()
+    pdf.add_table(rows)
     return bytes(pdf.output())
 
 
@@ -84,8 +74,6 @@ def _text(kind: ColumnType, value: Any) -> str:
             return ""
         case ColumnType.TIME:
             return f"{value.astimezone(JAKARTA):%d-%m-%Y %H.%M}"
-        case ColumnType.DAY:
-            return f"{value:%d-%m-%Y}"
         case ColumnType.FLAG:
             return "Ya" if value else "Tidak"
         case ColumnType.NUMBER:
@@ -96,7 +84,7 @@ def _text(kind: ColumnType, value: Any) -> str:
 
 
 class _Pages(FPDF):
-    def __init__(self, paper: Paper, columns: Sequence[Heading], count: int) -> None:
+    def __init__(self, paper: Paper, columns: Sequence[Column], count: int) -> None:
         super().__init__(orientation="landscape" if paper.landscape else "portrait", format="A4")
         self.paper, self.columns = paper, columns
         self.range_text = f"{day_text(paper.start)} – {day_text(paper.end)}"
@@ -107,10 +95,11 @@ class _Pages(FPDF):
         self.set_lang("id-ID")
         self.set_creation_date(now())
         self.set_margins(MARGIN, MARGIN)
+        self.c_margin = 0
         self.set_auto_page_break(False)
         self.add_font(FAMILY, "", fonts.NOTO_SANS)
         self.add_font(FAMILY, "B", fonts.NOTO_SANS_BOLD)
-        self.set_font(FAMILY, size=FONT_PT)
+        self.set_font(FAMILY)
         self.room = self.w - 2 * MARGIN
         shares = sum(column.share for column in columns)
         self.widths = [self.room * column.share / shares for column in columns]
@@ -121,42 +110,38 @@ class _Pages(FPDF):
         self.rect(0, 0, self.w, 3, style="F")
         right = self.w - MARGIN
         if self.page_no() > 1:
-            self._write(MARGIN, 11, self.paper.title, "B", 8)
-            self._write(right, 11, self.range_text, "", 8, FAINT, right=True)
+            write(self, MARGIN, 11, self.paper.title, style="B", size=8)
+            write(self, right, 11, self.range_text, size=8, color=FAINT, align=RIGHT)
             self.y = 15
             return
-        self._write(MARGIN, 18, self.paper.title, "B", 17)
-        self._write(MARGIN, 25, self.range_text, "", 10, ACCENT)
-        self._write(right, 25, self.about, "", 7.5, FAINT, right=True)
+        write(self, MARGIN, 18, self.paper.title, style="B", size=17)
+        write(self, MARGIN, 25, self.range_text, size=10, color=ACCENT)
+        write(self, right, 25, self.about, color=FAINT, align=RIGHT)
         self.y = 31
 
     def footer(self) -> None:
         """Write the page number at the bottom of a page. fpdf2 calls this."""
         self.set_draw_color(*RULE)
         self.line(MARGIN, self.h - 10, self.w - MARGIN, self.h - 10)
-        self.set_font(FAMILY, "", 7.5)
+        self.set_font(FAMILY, "", FONT_PT)
         self.set_text_color(*FAINT)
         self.set_xy(MARGIN, self.h - 9)
         self.cell(self.room, 5, f"Halaman {self.page_no()} dari {{nb}}", align="R")
 
-    def add_remarks(self, remarks: list[str]) -> None:
-        for line in (line for remark in remarks for line in _wrapped(remark, self.room, REMARK_PT)):
-            self._write(MARGIN, self.y + 3.5, line, "", REMARK_PT)
-            self.y += REMARK_MM
+    def add_remarks(self, remarks: Sequence[str]) -> None:
+        self.set_font(style="", size=REMARK_PT)
+        self.set_text_color(*INK)
+        for remark in remarks:
+            self.multi_cell(self.room, REMARK_MM, remark, align="L", new_x="LMARGIN", new_y="NEXT")
         self.y += REMARK_MM / 2 if remarks else 0
 
-    def add_chart(self, chart: Chart) -> None:
-        chart.draw(self, MARGIN, self.y, self.room)
-        self.y += chart.height + 4
-        if self.y > self.h - 40:
-            self.add_page()
-
-    def add_table(self, rows: list[list[str]]) -> None:
+    def add_table(self, rows: ReportRows) -> None:
         self._headings()
         for n, row in enumerate(rows):
-            self._row(row, shaded=n % 2 == 1)
+            texts = [_text(column.kind, value) for column, value in zip(self.columns, row, strict=True)]
+            self._row(texts, shaded=n % 2 == 1)
         if not rows:
-            self._write(MARGIN + PADDING, self.y + 6, NOTHING, color=FAINT)
+            write(self, MARGIN + PADDING, self.y + 6, NOTHING, color=FAINT)
 
     def _headings(self) -> None:
         self.set_fill_color(*TINT)
@@ -164,8 +149,8 @@ class _Pages(FPDF):
         self._cells([[column.label] for column in self.columns], self.y + 4.6, "B")
         self.y += HEADING_MM
 
-    def _row(self, row: list[str], *, shaded: bool) -> None:
-        cells = [_wrapped(text, width - 2 * PADDING, FONT_PT) for text, width in zip(row, self.widths, strict=True)]
+    def _row(self, texts: Sequence[str], *, shaded: bool) -> None:
+        cells = [_wrapped(text, width - 2 * PADDING) for text, width in zip(texts, self.widths, strict=True)]
         height = LINE_MM * max(map(len, cells)) + 1.6
         if self.y + height > self.h - 12:
             self.add_page()
@@ -179,62 +164,33 @@ class _Pages(FPDF):
         self._cells(cells, self.y + 3.5, "")
         self.y += height
 
-    def _cells(self, cells: list[list[str]], y: float, style: str) -> None:
+    def _cells(self, cells: Sequence[Sequence[str]], y: float, style: str) -> None:
         x = MARGIN
         for column, lines, width in zip(self.columns, cells, self.widths, strict=True):
-            right = column.kind is ColumnType.NUMBER
+            start, align = (width - PADDING, RIGHT) if column.kind is ColumnType.NUMBER else (PADDING, LEFT)
             for n, line in enumerate(lines):
-                self._write(x + (width - PADDING if right else PADDING), y + n * LINE_MM, line, style, right=right)
+                write(self, x + start, y + n * LINE_MM, line, style=style, align=align)
             x += width
 
-    def _write(
-        self,
-        x: float,
-        y: float,
-        text: str,
-        style: str = "",
-        size: float = FONT_PT,
-        color: tuple[int, int, int] = INK,
-        *,
-        right: bool = False,
-    ) -> None:
-        self.set_font(FAMILY, style, size)
-        self.set_text_color(*color)
-        self.text(x - self.get_string_width(text) if right else x, y, text)
 
-
-def _wrapped(text: str, width: float, size: float) -> list[str]:
-    """Split a text into lines at spaces. If a word is wider than a line, split the word between any two characters."""
+def _wrapped(text: str, width: float) -> list[str]:
+    """Split a text into lines at spaces. If a word is wider than a line, split the word after any character."""
     lines: list[str] = []
     for paragraph in text.split("\n"):
-        line = ""
-        for word in paragraph.split(" "):
-            joined = f"{line} {word}" if line else word
-            if _width(joined, size) <= width:
-                line = joined
-                continue
-            if line:
-                lines.append(line)
-            line = word
-            while _width(line, size) > width and len(lines) <= MAX_LINES:
-                fitting = _fitting(line, width, size)
-                lines.append(line[:fitting])
-                line = line[fitting:]
-        lines.append(line)
-        if len(lines) > MAX_LINES:
-            return [*lines[: MAX_LINES - 1], lines[MAX_LINES - 1][:-1] + "…"]
-    return lines
+        rest = paragraph
+        while len(lines) <= MAX_LINES and (fitting := _fitting(rest, width)) < len(rest):
+            end = rest.rfind(" ", 0, fitting + 1)
+            if end < 0:  # prefer a break after punctuation near the end
+                end = max(rest.rfind(mark, max(1, fitting - 8), fitting) for mark in "@._-/") + 1 or fitting
+            lines.append(rest[:end])
+            rest = rest[end:].removeprefix(" ")
+        lines.append(rest)
+    return lines if len(lines) <= MAX_LINES else [*lines[: MAX_LINES - 1], lines[MAX_LINES - 1][:-1] + "…"]
 
 
-def _fitting(word: str, width: float, size: float) -> int:
-    """Return how many characters of a long word fit on a line. Prefer a break after punctuation near the end."""
-    n = 1
-    while n < len(word) and _width(word[: n + 1], size) <= width:
-        n += 1
-    return next((k for k in range(n, max(1, n - 8), -1) if word[k - 1] in "@._-/"), n)
-
-
-def _width(text: str, size: float) -> float:
-    """Return the width of a text in millimetres. This takes a tenth of the time of fpdf2's own function."""
+def _fitting(text: str, width: float) -> int:
+    """Return how many characters fit on a line, at least one. This takes a tenth of the time of fpdf2's function."""
     widths = fonts.widths(fonts.NOTO_SANS)
-    return sum(widths[ord(character)] for character in text) * size * MM_PER_PT
+    limit = width / (FONT_PT * MM_PER_PT)
+    ends = accumulate(widths[ord(character)] for character in text)
+    return next((max(1, n) for n, end in enumerate(ends) if end > limit), len(text))

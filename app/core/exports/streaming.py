@@ -31,14 +31,13 @@ Chunks = Generator[bytes]
 
 @dataclass(frozen=True)
 class Download:
-    """A file that is generated in chunks while it is sent."""
+    """A file that is generated in chunks while it is sent. The ending of its name is a key of `MIMETYPES`."""
 
     name: str
-    mimetype: str
     chunks: Chunks
 
 
-def start_eagerly(chunks: Chunks) -> Chunks:
+def start_download(name: str, chunks: Chunks) -> Download:
     """Produce the first chunk now. If this raises an error, the route can still return an error response.
 
     A later failure breaks the connection, so that a client does not accept an incomplete file.
@@ -50,11 +49,11 @@ def start_eagerly(chunks: Chunks) -> Chunks:
             yield first
             yield from chunks
 
-    return resumed()
+    return Download(name, resumed())
 
 
 def download_response(download: Download) -> Response:
     """Return a response that a browser saves as `download.name`."""
-    response = Response(download.chunks, mimetype=download.mimetype)
+    response = Response(download.chunks, mimetype=MIMETYPES[download.name.rpartition(".")[2]])
     response.headers["Content-Disposition"] = f'attachment; filename="{download.name}"'
     return response

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 from typing import Any
@@ -23,16 +23,18 @@ class ColumnType(StrEnum):
     TEXT = "text"
     NUMBER = "number"
     TIME = "time"
-    DAY = "day"
     FLAG = "flag"
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column. `name` is its heading in CSV, `label` its heading in XLSX and PDF. `share` is its relative width."""
+    """A column. `name` is its heading in CSV, `label` its heading in XLSX and PDF. `share` is its relative width.
+
+    `value` is its SQL expression. A report whose rows are not read from a `Table` has none.
+    """
 
     name: str
-    value: sa.ColumnElement[Any]
+    value: sa.ColumnElement[Any] = field(default_factory=sa.null)
     kind: ColumnType = ColumnType.TEXT
     label: str = ""
     share: float = 1.0

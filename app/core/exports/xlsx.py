@@ -12,7 +12,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import sqlalchemy as sa
 import xlsxwriter
 
 from app.core.exports.streaming import EXPORTS, Chunks
@@ -39,7 +38,6 @@ FORMATS = {
     "heading": {"bold": True, "bg_color": "#DDEFEC", "bottom": 1},
     "quoted": {"quote_prefix": True},
     "moment": {"num_format": "dd-mm-yyyy hh:mm:ss", "align": "left"},
-    "day": {"num_format": "dd-mm-yyyy", "align": "left"},
 }
 
 
@@ -50,27 +48,30 @@ def stream(table: Table, *, title: str) -> Chunks:
         with table.rows() as rows:
             # Yield an empty first chunk after the query. An error of the query then still becomes an error response.
             yield b""
-            _write(path, table.columns, rows, title)
+            _write(path, table.columns, iter(rows), title)
         with path.open("rb") as file:
             while chunk := file.read(CHUNK_BYTES):
                 yield chunk
 
 
-def _write(path: Path, columns: Sequence[Column], rows: sa.CursorResult[Any], title: str) -> None:
+def _write(path: Path, columns: Sequence[Column], rows: Iterator[Any], title: str) -> None:
     options = {"constant_memory": True, "tmpdir": str(path.parent)}
     with xlsxwriter.Workbook(path, options) as book:
         formats = {name: book.add_format(look) for name, look in FORMATS.items()}
-        waiting = iter(rows)
-        while (first := next(waiting, None)) or not book.worksheets():
+        while (first := next(rows, None)) or not book.worksheets():
             number = len(book.worksheets()) + 1
             sheet = book.add_worksheet(title if number == 1 else f"{title} {number}")
-            _fill(sheet, columns, chain([first] if first else [], islice(waiting, SHEET_ROWS - 2)), formats)
+            _fill(sheet, columns, chain([first] if first else [], islice(rows, SHEET_ROWS - 2)), formats)
 
 
 def _fill(sheet: Any, columns: Sequence[Column], rows: Iterator[Any], formats: dict[str, object]) -> None:
+    """Write a sheet that prints on A4 landscape, one page wide, with the heading and the page number on each page."""
     for c, column in enumerate(columns):
-        sheet.set_column(c, c, _width(column))
-        sheet.write_string(0, c, _heading(column), formats["heading"])
+        is_time = column.kind is ColumnType.TIME
+        heading = f"{column.label} (WIB)" if is_time else column.label
+        least = MOMENT_WIDTH if is_time else round(SHARE_WIDTH * column.share)
+        sheet.set_column(c, c, max(least, len(heading) + ARROW_WIDTH))
+        sheet.write_string(0, c, heading, formats["heading"])
     n = 0
     for n, row in enumerate(rows, 1):
         for c, (column, value) in enumerate(zip(columns, row, strict=True)):
@@ -82,8 +83,6 @@ def _fill(sheet: Any, columns: Sequence[Column], rows: Iterator[Any], formats: d
                     sheet.write_string(n, c, value[:CELL_CHARACTERS], formats["quoted"] if is_dangerous else None)
                 case ColumnType.NUMBER:
                     sheet.write_number(n, c, value)
-                case ColumnType.DAY:
-                    sheet.write_datetime(n, c, value, formats["day"])
                 case ColumnType.FLAG:
                     sheet.write_boolean(n, c, value)
                 case ColumnType.TIME:
@@ -93,22 +92,8 @@ def _fill(sheet: Any, columns: Sequence[Column], rows: Iterator[Any], formats: d
     sheet.autofilter(0, 0, n, len(columns) - 1)
     # Otherwise Excel would mark each phone number as an error, because phone numbers are stored as text.
     sheet.ignore_errors({"number_stored_as_text": f"A1:XFD{SHEET_ROWS}"})
-    _fit_on_paper(sheet)
-
-
-def _fit_on_paper(sheet: Any) -> None:
-    """Print on A4 landscape, one page wide, with the heading and the page number on each page."""
     sheet.set_paper(A4)
     sheet.set_landscape()
     sheet.fit_to_pages(1, 0)
     sheet.repeat_rows(0)
     sheet.set_footer("&L&A&RHalaman &P dari &N")
-
-
-def _heading(column: Column) -> str:
-    return f"{column.label} (WIB)" if column.kind is ColumnType.TIME else column.label
-
-
-def _width(column: Column) -> int:
-    least = MOMENT_WIDTH if column.kind is ColumnType.TIME else round(SHARE_WIDTH * column.share)
-    return max(least, len(_heading(column)) + ARROW_WIDTH)

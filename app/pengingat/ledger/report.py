@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.core.exports.charts import Chart
-from app.core.exports.streaming import MIMETYPES, Download, start_eagerly
-from app.core.exports.table import ColumnType, Paper
+from app.core.exports.streaming import Download, start_download
+from app.core.exports.table import Column, ColumnType, Paper
 from app.core.lib.break_links import on_one_line
 from app.identity.models import User
 from app.pengingat.ledger import history
@@ -24,21 +22,15 @@ OWN_WORDS = "Pasien mencatat ini sendiri di aplikasi."
 NOTHING = "*"
 
 
-class Heading(NamedTuple):
-    label: str
-    kind: ColumnType = ColumnType.NUMBER
-    share: float = 1.0
-
-
 HEADINGS = (
-    Heading("Pengingat", ColumnType.TEXT, 4.5),
-    Heading("Jenis", ColumnType.TEXT, 0.9),
-    Heading("Jadwal", share=0.9),
-    Heading("Dilakukan", share=1.1),
-    Heading("Dilewati"),
-    Heading("Tidak dijawab", share=1.4),
-    Heading("Tidak terkirim", share=1.4),
-    Heading("Persen", share=0.9),
+    Column("judul", label="Pengingat", share=4.5),
+    Column("tipe", label="Jenis", share=0.9),
+    Column("due", kind=ColumnType.NUMBER, label="Jadwal", share=0.9),
+    Column("done", kind=ColumnType.NUMBER, label="Dilakukan", share=1.1),
+    Column("skipped", kind=ColumnType.NUMBER, label="Dilewati"),
+    Column("missed", kind=ColumnType.NUMBER, label="Tidak dijawab", share=1.4),
+    Column("undelivered", kind=ColumnType.NUMBER, label="Tidak terkirim", share=1.4),
+    Column("percent", kind=ColumnType.NUMBER, label="Persen", share=0.9),
 )
 
 
@@ -51,7 +43,7 @@ def export(user_id: int, days: Days) -> Download:
     prescriptions = _prescriptions(user_id)
     rows = [_row(each, prescriptions.get(each["id"])) for each in sums["reminders"]]
     chunks = pdf.stream_rows(HEADINGS, rows, _paper(name, sums))
-    return Download(f"kepatuhan_{sums['start']}_{sums['end']}.pdf", MIMETYPES["pdf"], start_eagerly(chunks))
+    return start_download(f"kepatuhan_{sums['start']}_{sums['end']}.pdf", chunks)
 
 
 def _prescriptions(user_id: int) -> dict[int | None, str]:

@@ -10,7 +10,7 @@ import psycopg2
 
 from app.core.database.session import unit_of_work
 from app.core.exports import csv
-from app.core.exports.streaming import MIMETYPES, Chunks, Download, start_eagerly
+from app.core.exports.streaming import Chunks, Download, start_download
 from app.identity import audit
 from app.identity.sessions import Caller
 from app.superadmin.service.session import NO_HUGE_ROW, Session, opened
@@ -66,7 +66,7 @@ def run(sql: str, by: Caller) -> dict[str, object]:
 def export(sql: str, by: Caller) -> Download:
     """Run `sql` and stream all rows of its last statement as CSV."""
     _record(by, "query/export", sql)
-    return Download("query.csv", MIMETYPES["csv"], start_eagerly(_csv(sql)))
+    return start_download("query.csv", _csv(sql))
 
 
 def _record(by: Caller, subject: str, sql: str) -> None:

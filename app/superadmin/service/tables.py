@@ -10,7 +10,7 @@ from sqlalchemy.dialects import postgresql
 from app.core.database.session import Base, db
 from app.core.errors import NotFound
 from app.core.exports import csv
-from app.core.exports.streaming import MIMETYPES, Download, start_eagerly
+from app.core.exports.streaming import Download, start_download
 from app.core.exports.table import Column, ColumnType, Table
 from app.identity import audit
 from app.identity.sessions import Caller
@@ -54,9 +54,9 @@ def export(name: str, by: Caller) -> Download:
         for column in table.columns
     )
     source = sa.select(sa.text("1")).select_from(table).order_by(*table.primary_key)
-    chunks = start_eagerly(csv.stream(Table(columns, source)))
+    download = start_download(f"{table.name}.csv", csv.stream(Table(columns, source)))
     audit.record(by, audit.AuditAction.EXPORT, f"table:{table.name}", format="csv")
-    return Download(f"{table.name}.csv", MIMETYPES["csv"], chunks)
+    return download
 
 
 def _table(name: str) -> sa.Table:
