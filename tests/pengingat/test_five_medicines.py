@@ -53,8 +53,9 @@ def test_five_medicines_are_one_message_with_one_link(controlled):
 
         token = str(message.token)
         page = siti.with_token("").get(f"/k/{token}").text
-        assert "2 obat pukul 09.00 WIB: sudah kami catat." in page
-        assert "3 obat pukul 09.00 WIB: belum dijawab." in page
+        assert re.findall(r"(\d)\. Obat pukul 09\.00 WIB: ([\w ]+)", page) == [
+            (str(n), "sudah kami catat" if n in (1, 3) else "belum dijawab") for n in range(1, 6)
+        ]
         assert ok(siti.post(f"/konfirmasi/{token}", {"status": "done"}))["state"] == "done"
         assert {row["state"] for row in ok(siti.get("/pengingat/hari-ini"))} == {"done"}
 

@@ -31,59 +31,91 @@ def beside(token, siti, moment, obat):
     return made
 
 
-def test_the_page_shows_the_state_of_each_due_time_of_the_link(token, client, beside):
-    beside.say(beside.medicine, "done")
-    beside.say(beside.meal, "snooze", minutes=20)
-    assert said(client, token) == (
-        "Obat pukul 19.00 WIB: belum dijawab.\n"
-        "Makan pukul 19.00 WIB: ditunda sampai pukul 19.25 WIB.\n"
-        "Obat pukul 19.00 WIB: sudah kami catat.",
-        ["done", "snooze", "skipped"],
-    )
-    tap(client, token, "skipped")
-    assert said(client, token) == (
-        "Obat pukul 19.00 WIB: kali ini dilewati.\n"
-        "Makan pukul 19.00 WIB: kali ini dilewati.\n"
-        "Obat pukul 19.00 WIB: sudah kami catat.",
-        ["done", "skipped"],
-    )
-    text = page(client, token).text
-    assert "<h1>Obat dan makan, pukul 19.00 WIB</h1>" in text
-    assert [label for label in ("Semua sudah", "Semua dilewati") if f">{label}<" in text] == [
-        "Semua sudah",
-        "Semua dilewati",
-    ]
-    assert "Metformin" not in text
+OPEN = "Tombol di bawah ini menjawab semua yang belum dijawab."
+MISSED = "Tombol di bawah ini menjawab semua yang terlewat."
+CHANGES = "Tombol di bawah ini mengubah semua jawaban."
+ALL = ["done", "snooze", "skipped"]
+
+
+def miss(moment):
+    moment.move(hours=1)
+    jobs.miss_overdue()
 
 
 @pytest.mark.parametrize(
-    ("status", "sentence"), [("done", "Tercatat, terima kasih."), ("skipped", "Tercatat: kali ini dilewati.")]
+    ("play", "words", "buttons", "advice"),
+    [
+        ("", ("belum dijawab",) * 3, ALL, OPEN),
+        ("meal snooze", ("belum dijawab", "ditunda sampai pukul 19.35 WIB", "belum dijawab"), ALL, OPEN),
+        ("medicine done", ("belum dijawab", "belum dijawab", "sudah kami catat"), ALL, OPEN),
+        ("medicine done, meal skipped", ("belum dijawab", "dilewati", "sudah kami catat"), ALL, OPEN),
+        ("tap snooze", ("ditunda sampai pukul 19.35 WIB",) * 3, ALL, OPEN),
+        ("tap done", ("sudah kami catat",) * 3, ["skipped"], CHANGES),
+        ("tap skipped", ("dilewati",) * 3, ["done"], CHANGES),
+        ("meal skipped, tap done", ("sudah kami catat", "dilewati", "sudah kami catat"), ["done", "skipped"], CHANGES),
+        ("meal skipped, tap done, tap done", ("sudah kami catat",) * 3, ["skipped"], CHANGES),
+        (
+            "medicine skipped, miss",
+            ("terlewat, belum dijawab", "terlewat, belum dijawab", "dilewati"),
+            ["done"],
+            MISSED,
+        ),
+        (
+            "meal snooze, miss",
+            ("terlewat, belum dijawab", "ditunda sampai pukul 19.35 WIB", "terlewat, belum dijawab"),
+            ALL,
+            OPEN,
+        ),
+        (
+            "medicine skipped, miss, tap done",
+            ("sudah kami catat", "sudah kami catat", "dilewati"),
+            ["done", "skipped"],
+            CHANGES,
+        ),
+        ("medicine delete", ("belum dijawab", "belum dijawab", "sudah diubah atau dihapus"), ALL, OPEN),
+        (
+            "miss, next day",
+            ("waktu menjawab sudah lewat", "terlewat, belum dijawab", "waktu menjawab sudah lewat"),
+            ["done"],
+            MISSED,
+        ),
+    ],
 )
-def test_one_common_state_of_all_due_times_is_shown_once(token, client, beside, status, sentence):
-    tap(client, token, status)
-    assert said(client, token)[0] == sentence
+def test_each_time_of_a_list_has_a_numbered_line(token, client, beside, moment, play, words, buttons, advice):
+    for step in filter(None, play.split(", ")):
+        match step.split():
+            case ["miss"]:
+                miss(moment)
+            case ["next", "day"]:
+                moment.move(hours=11, minutes=50)
+            case ["tap", status]:
+                tap(client, token, status)
+            case [which, "delete"]:
+                beside.siti.delete(f"/pengingat/{getattr(beside, which)}")
+            case [which, status]:
+                beside.say(getattr(beside, which), status)
+    names = ("Obat", "Makan", "Obat")
+    lines = [f"{n}. {name} pukul 19.00 WIB: {each}" for n, name, each in zip((1, 2, 3), names, words, strict=True)]
+    assert said(client, token) == ("\n".join(lines), buttons)
+    text = page(client, token).text
+    assert f"<p>{advice}</p>" in text
+    assert "<h1>3 pengingat</h1>" in text
+    assert "Metformin" not in text
 
 
-def test_due_times_with_the_same_state_are_grouped_with_a_count(token, client, siti, moment, obat):
+def test_a_list_of_deleted_reminders_has_no_buttons(token, client, siti, beside):
+    for reminder in siti.get("/pengingat").json:
+        siti.delete(f"/pengingat/{reminder['id']}")
+    assert "Tombol" not in page(client, token).text
+
+
+def test_the_page_of_ten_times_is_small(token, client, siti, moment, obat):
     moment.move(minutes=-10)
-    made = [siti.post("/pengingat/obat", obat).json["id"] for _ in range(9)]
+    for _ in range(9):
+        siti.post("/pengingat/obat", obat)
     moment.move(minutes=10)
     payloads("messaging")
-    for reminder_id in made:
-        siti.post(f"/pengingat/{reminder_id}/konfirmasi", {"status": "skipped"})
-    assert said(client, token)[0] == "Obat pukul 19.00 WIB: belum dijawab.\n9 obat pukul 19.00 WIB: kali ini dilewati."
+    tap(client, token, "snooze")
+    lines, _ = said(client, token)
+    assert lines.splitlines()[9] == "10. Obat pukul 19.00 WIB: ditunda sampai pukul 19.35 WIB"
     assert len(page(client, token).get_data()) < 6000
-
-
-def test_an_answer_to_missed_occurrences_does_not_change_a_skipped_one(token, client, beside, moment):
-    beside.say(beside.medicine, "skipped")
-    moment.move(hours=1)
-    jobs.miss_overdue()
-    tap(client, token, "done")
-    assert said(client, token)[0] == (
-        "Obat pukul 19.00 WIB: sudah kami catat.\n"
-        "Makan pukul 19.00 WIB: sudah kami catat.\n"
-        "Obat pukul 19.00 WIB: kali ini dilewati."
-    )
-    assert client.post(f"/konfirmasi/{token}", {"status": "done"}).json["state"] == "done"
-    assert said(client, token)[0] == "Tercatat, terima kasih."

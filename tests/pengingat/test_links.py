@@ -93,7 +93,7 @@ def test_a_tap_on_snooze_postpones_the_reminder_by_half_an_hour(token, client):
         tap(client, token, "snooze")
     refused = tap(client, token, "snooze")
     assert refused.status_code == 409
-    assert "Pengingat ini tidak dapat ditunda lagi. Ditunda sampai pukul 19.35 WIB." in refused.text
+    assert "Pengingat ini tidak dapat ditunda lagi.<br>Ditunda sampai pukul 19.35 WIB." in refused.text
 
 
 def test_link_pages_are_rate_limited_by_token_and_refused_with_html(limited, token, client):
@@ -157,22 +157,6 @@ def test_a_link_is_404_after_its_owner_requests_account_deletion(client, siti, t
     assert page(client, token).status_code == 404
     assert "19.00" not in page(client, token).text
     assert_error(client.post(f"/konfirmasi/{token}", {"status": "done"}), 404, "not_found")
-
-
-def test_a_shared_link_asks_only_for_the_unanswered_reminder(token, client, siti, moment, obat):
-    moment.move(minutes=-10)
-    other = siti.post("/pengingat/obat", obat).json["id"]
-    moment.move(minutes=10)
-    payloads("messaging")
-    siti.post(f"/pengingat/{other}/konfirmasi", {"status": "done"})
-    moment.move(hours=1)
-    jobs.miss_overdue()
-    assert said(client, token) == (
-        "Obat pukul 19.00 WIB: belum dijawab.\nObat pukul 19.00 WIB: sudah kami catat.",
-        ["done"],
-    )
-    tap(client, token, "done")
-    assert said(client, token) == ("Tercatat, terima kasih.", ["skipped"])
 
 
 def test_the_page_of_a_closed_dose_has_no_buttons_and_refuses_answers(token, client, moment):

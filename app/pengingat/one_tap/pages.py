@@ -1,4 +1,7 @@
-"""Web page behind the link in a message. It shows the time and type of the reminder, and three buttons.
+"""Web page behind the link in a message. It shows each time of the message with its answer, and the buttons.
+
+A message may be about several times: they have the same numbers here. A button answers all of them, see
+`answers.answer_all`.
 
 The page works without JavaScript, for simple phones. It does not name the person or the medicine, because people may
 forward the link. A GET request changes nothing, because chat apps fetch the page for a preview.
@@ -6,8 +9,8 @@ forward the link. A GET request changes nothing, because chat apps fetch the pag
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
 from http import HTTPStatus
 from zoneinfo import ZoneInfo
 
@@ -30,40 +33,48 @@ bp = SmallPages("konfirmasi_page", __name__)
 
 #: Additional state on this page: the reminder was missed, and the time to answer it is over.
 TOO_LATE = "too_late"
-#: Sentences by state. The page shows one of them if all due times of the link have the same state.
-SAID = {
-    OccurrenceState.PENDING: "",
-    OccurrenceState.DONE: "Tercatat, terima kasih.",
-    OccurrenceState.SKIPPED: "Tercatat: kali ini dilewati.",
-    OccurrenceState.MISSED: 'Belum ada jawaban dari Anda. Kalau sudah, tekan "Sudah" sekarang.',
-    TOO_LATE: "Waktu untuk menjawab pengingat ini sudah lewat.",
-    OccurrenceState.VOID: "Jadwal ini sudah diubah atau dihapus.",
-}
-#: Words by state. If the due times of the link have different states, the page shows these words for each due time.
-SAID_OF_ONE = {
-    OccurrenceState.PENDING: "belum dijawab",
-    OccurrenceState.DONE: "sudah kami catat",
-    OccurrenceState.SKIPPED: "kali ini dilewati",
-    OccurrenceState.MISSED: "belum dijawab",
-    TOO_LATE: "waktu untuk menjawab sudah lewat",
-    OccurrenceState.VOID: "sudah diubah atau dihapus",
-}
 DONE, LATER, SKIPPED = ("done", "Sudah"), ("snooze", "Tunda 30 menit"), ("skipped", "Lewati")
+#: Buttons of a list whose times are all answered, but not all with the same answer.
+CHANGE_ALL = (("done", "Semua sudah"), ("skipped", "Semua dilewati"))
+#: Sentence above the buttons of a list whose times are all answered.
+CHANGES = "Tombol di bawah ini mengubah semua jawaban."
 #: Advice on the page of an expired link.
 LATEST = "Buka pesan kami yang terbaru."
-#: Buttons by state. If the due times of a link have different states, the page shows the buttons of only one state:
-#: the state that comes first in this dictionary.
-BUTTONS = {
-    OccurrenceState.PENDING: (DONE, LATER, SKIPPED),
-    OccurrenceState.MISSED: (DONE,),
-    OccurrenceState.DONE: (("skipped", 'Salah tekan? Ganti ke "Lewati"'),),
-    OccurrenceState.SKIPPED: (("done", 'Ternyata sudah? Ganti ke "Sudah"'),),
-    TOO_LATE: (),
-    OccurrenceState.VOID: (),
+
+
+@dataclass(frozen=True)
+class StateTexts:
+    """Texts of the page for one state."""
+
+    #: Words in the line of a list.
+    words: str
+    #: Sentence on the page of a single time.
+    sentence: str
+    buttons: tuple[tuple[str, str], ...] = ()
+    #: Sentence above the buttons of a list.
+    advice: str = ""
+
+
+#: Texts by state. The page has the buttons of only one state: the state that comes first in this dictionary.
+TEXTS = {
+    OccurrenceState.PENDING: StateTexts(
+        "belum dijawab", "", (DONE, LATER, SKIPPED), "Tombol di bawah ini menjawab semua yang belum dijawab."
+    ),
+    OccurrenceState.MISSED: StateTexts(
+        "terlewat, belum dijawab",
+        'Belum ada jawaban dari Anda. Kalau sudah, tekan "Sudah" sekarang.',
+        (DONE,),
+        "Tombol di bawah ini menjawab semua yang terlewat.",
+    ),
+    OccurrenceState.DONE: StateTexts(
+        "sudah kami catat", "Tercatat, terima kasih.", (("skipped", 'Salah tekan? Ganti ke "Lewati"'),), CHANGES
+    ),
+    OccurrenceState.SKIPPED: StateTexts(
+        "dilewati", "Tercatat: kali ini dilewati.", (("done", 'Ternyata sudah? Ganti ke "Sudah"'),), CHANGES
+    ),
+    TOO_LATE: StateTexts("waktu menjawab sudah lewat", "Waktu untuk menjawab pengingat ini sudah lewat."),
+    OccurrenceState.VOID: StateTexts("sudah diubah atau dihapus", "Jadwal ini sudah diubah atau dihapus."),
 }
-#: Buttons if some due times of a link are done and others are skipped, and none is pending or missed. Each button
-#: changes all answers.
-CHANGE_ALL = (("done", "Semua sudah"), ("skipped", "Semua dilewati"))
 
 
 @bp.get("/k/<token>")
@@ -92,55 +103,32 @@ def _page(token: str, status: int = HTTPStatus.OK, message: str | None = None) -
     except AppError as error:
         message = f"{links.EXPIRED} {LATEST}" if isinstance(error, Gone) else error.message
         return error_page(error.status, message, address=settings.frontend_url)
-    now = local_time.now()
-    times = [
-        _Time(row, TOO_LATE if rows.is_too_late(row, now) else OccurrenceState(row.state), asked.zone)
-        for row in asked.occurrences
-    ]
+    times = [_Time(row, asked.zone, local_time.now()) for row in asked.occurrences]
+    is_list = len(times) > 1
+    lines = [f"{number}. {time.name}: {time.words}" for number, time in enumerate(times, 1)]
     states = {time.state for time in times}
-    first = min(states, key=list(BUTTONS).index)
+    first = min(states, key=list(TEXTS).index)
     return small_page(
         "konfirmasi.html",
         status,
-        title=_title(times),
-        when=_joined(calendar_day(time.due_at) for time in times),
-        said=_said(times, message),
-        buttons=CHANGE_ALL if first == OccurrenceState.DONE and OccurrenceState.SKIPPED in states else BUTTONS[first],
+        title=f"{len(times)} pengingat" if is_list else times[0].name,
+        when=" dan ".join(dict.fromkeys(calendar_day(time.due_at) for time in times)),
+        said=list(filter(None, [message, *(lines if is_list else [times[0].sentence])])),
+        advice=TEXTS[first].advice if is_list else "",
+        buttons=CHANGE_ALL
+        if first == OccurrenceState.DONE and OccurrenceState.SKIPPED in states
+        else TEXTS[first].buttons,
     )
 
 
 class _Time:
-    """Texts for one due time of a link. They do not name the person or the medicine."""
+    """Texts for one time of a link. They do not name the person or the medicine."""
 
-    def __init__(self, row: Occurrence, state: str, zone: ZoneInfo) -> None:
-        self.state, self.kind, self.due_at = state, row.tipe, row.due_at.astimezone(zone)
-        self.sentence, self.words = SAID[state], SAID_OF_ONE[state]
-        if state == OccurrenceState.PENDING and row.snoozed_until is not None:
+    def __init__(self, row: Occurrence, zone: ZoneInfo, now: datetime) -> None:
+        self.state = TOO_LATE if rows.is_too_late(row, now) else OccurrenceState(row.state)
+        self.due_at = row.due_at.astimezone(zone)
+        self.name = f"{begun_large(row.tipe)} pukul {clock_time(self.due_at)}"
+        self.words, self.sentence = TEXTS[self.state].words, TEXTS[self.state].sentence
+        if self.state == OccurrenceState.PENDING and row.snoozed_until is not None:
             self.words = f"ditunda sampai pukul {clock_time(row.snoozed_until.astimezone(zone))}"
             self.sentence = f"{begun_large(self.words)}."
-
-
-def _title(times: list[_Time]) -> str:
-    """Return the title of the page, for example `Obat pukul 06.30 WIB` or `Makan dan obat, pukul 06.30 WIB`."""
-    kinds = _joined(time.kind for time in times)
-    comma = "," if len({time.kind for time in times}) > 1 else ""
-    return f"{begun_large(kinds)}{comma} pukul {_joined(clock_time(time.due_at) for time in times)}"
-
-
-def _said(times: list[_Time], message: str | None) -> list[str]:
-    """Return one sentence if all due times have the same state. Otherwise return one line for each due time."""
-    if len({time.sentence for time in times}) == 1:
-        sentence = " ".join(filter(None, [message, times[0].sentence]))
-        return [sentence] if sentence else []
-    counts = Counter((time.kind, clock_time(time.due_at), time.words) for time in times)
-    lines = [
-        begun_large(f"{f'{count} ' if count > 1 else ''}{kind} pukul {at}: {words}.")
-        for (kind, at, words), count in counts.items()
-    ]
-    return [message, *lines] if message else lines
-
-
-def _joined(words: Iterable[str]) -> str:
-    """Join words, without duplicates: `makan`, `makan dan obat`, `makan, obat dan terapi`."""
-    *first, last = dict.fromkeys(words)
-    return f"{', '.join(first)} dan {last}" if first else last
