@@ -58,7 +58,7 @@ class Rule:
     def enforce(self) -> None:
         if self.name == "public":
             return
-        full = _sent_caller()
+        full = sent_caller()
         if full is None:
             if self.name != "optional":
                 raise Unauthorized
@@ -141,7 +141,7 @@ def _required_caller() -> Caller:
     return current
 
 
-def _sent_caller() -> Caller | None:
+def sent_caller() -> Caller | None:
     """Return the owner of the request's token, or None if the request has no token."""
     header: str | None = request.environ.get("HTTP_AUTHORIZATION")
     if header is None or not header.strip():

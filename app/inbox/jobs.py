@@ -19,7 +19,7 @@ from redis.exceptions import RedisError
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from app.core.database.session import db, unit_of_work
+from app.core.database.session import db, repeat_in_batches, unit_of_work
 from app.core.jobs.queue import enqueue_once_now
 from app.core.settings import extensions
 from app.inbox import limits
@@ -159,8 +159,4 @@ def _in_batches(statement: sa.Update | sa.Delete, days: int, *which: sa.ColumnEl
         .limit(FORGET_BATCH)
         .scalar_subquery()
     )
-    while True:
-        with unit_of_work():
-            result = db.session.execute(statement.where(_rows.id.in_(old)))
-        if result.rowcount < FORGET_BATCH:  # type: ignore[attr-defined]  # such a result counts rows
-            return
+    repeat_in_batches(statement.where(_rows.id.in_(old)), FORGET_BATCH)

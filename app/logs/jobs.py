@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
-from datetime import date, datetime, timedelta
+from datetime import timedelta
 from time import monotonic
 
 import sqlalchemy as sa
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from sqlalchemy.exc import DataError, IntegrityError
-from sqlalchemy.orm import InstrumentedAttribute
 
-from app.core.database.session import db, unit_of_work
+from app.core.database.session import db, repeat_in_batches, unit_of_work
 from app.core.jobs.queue import BULK, connection, enqueue_once_now
 from app.core.lib import local_time
 from app.logs import stream
@@ -65,14 +64,8 @@ def enqueue_ingest() -> None:
 def ingest() -> None:
     """Store waiting records in batches. If the job is killed at any point, no record is lost or stored twice."""
     stop = monotonic() + INGEST_S
-    stream.create_group()
     while monotonic() < stop and (records := stream.claim()):
-        try:
-            with unit_of_work():
-                store(records)
-        except (DataError, IntegrityError):
-            for stream_id, record in records.items():
-                _store_or_drop(stream_id, record)
+        _store_or_drop(records)
         stream.delete(*records)
 
 
@@ -81,14 +74,18 @@ def store(records: Mapping[str, str]) -> None:
     db.session.execute(_INGEST, {"ids": list(records), "records": list(records.values())})
 
 
-def _store_or_drop(stream_id: str, record: str) -> None:
-    """Store one record. Drop it if the database refuses it, so that it does not stop all others."""
+def _store_or_drop(records: Mapping[str, str]) -> None:
+    """Store records. Drop each record that the database refuses, so that it does not stop all others."""
     try:
         with unit_of_work():
-            store({stream_id: record})
+            store(records)
     except (DataError, IntegrityError) as error:
+        if len(records) > 1:
+            for stream_id, record in records.items():
+                _store_or_drop({stream_id: record})
+            return
         connection().incr(stream.DROPPED)
-        logger.error("log record %s was dropped: %s", stream_id, type(error.orig).__name__)  # noqa: TRY400  # its text is personal
+        logger.error("log record %s was dropped: %s", *records, type(error.orig).__name__)  # noqa: TRY400  # its text is personal
 
 
 def collect() -> Iterator[Metric]:
@@ -105,20 +102,9 @@ def prune(days: int) -> int:
     of deleted records.
     """
     before = local_time.now() - timedelta(days=days)
-    _delete_before(LogDayUser.day, before.astimezone(local_time.JAKARTA).date())
-    return _delete_before(ActivityLog.created_at, before)
-
-
-def _delete_before(column: InstrumentedAttribute[date] | InstrumentedAttribute[datetime], end: date) -> int:
-    key = sa.inspect(column.class_).primary_key
-    some = sa.select(*key).where(column < end).order_by(column).limit(PRUNE_BATCH)
-    total = 0
-    while True:
-        with unit_of_work():
-            deletion = (
-                sa.delete(column.class_).where(sa.tuple_(*key).in_(some)).execution_options(synchronize_session=False)
-            )
-            count = int(db.session.execute(deletion).rowcount)  # type: ignore[attr-defined]  # a DELETE counts rows
-        total += count
-        if count < PRUNE_BATCH:
-            return total
+    day = before.astimezone(local_time.JAKARTA).date()
+    key = sa.tuple_(LogDayUser.day, LogDayUser.user_id)
+    old_days = sa.select(LogDayUser.day, LogDayUser.user_id).where(LogDayUser.day < day).limit(PRUNE_BATCH)
+    repeat_in_batches(sa.delete(LogDayUser).where(key.in_(old_days)), PRUNE_BATCH)
+    old = sa.select(ActivityLog.id).where(ActivityLog.created_at < before).limit(PRUNE_BATCH)
+    return repeat_in_batches(sa.delete(ActivityLog).where(ActivityLog.id.in_(old)), PRUNE_BATCH)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from flask import request
 
+from app.core.errors import Unauthorized
 from app.core.web.blueprint import Blueprint
 from app.core.web.rate_limits import caller_address
-from app.identity.access import public
-from app.logs import schemas, service
-from app.logs.schemas import NewLog
+from app.identity.access import public, sent_caller
+from app.logs import schemas, stream
 
 bp = Blueprint("logs", __name__, url_prefix="/log", description="Activity logs of the client")
 
@@ -17,7 +17,7 @@ bp = Blueprint("logs", __name__, url_prefix="/log", description="Activity logs o
 @public
 @bp.arguments(schemas.LogCreate)
 @bp.response(202, schemas.LogStatus)
-def create_user_log(data: NewLog) -> dict[str, str]:
+def create_user_log(data: dict[str, object]) -> dict[str, str]:
     """Queue a record of a user's activity.
 
     A sender may send 120 records per minute and 5,000 per day.
@@ -29,18 +29,25 @@ def create_user_log(data: NewLog) -> dict[str, str]:
 @public
 @bp.arguments(schemas.LogCreate)
 @bp.response(202, schemas.LogStatus)
-def create_admin_log(data: NewLog) -> dict[str, str]:
+def create_admin_log(data: dict[str, object]) -> dict[str, str]:
     """Queue a record of an administrator's activity. The limits of user logs apply."""
     return _create("admin", data)
 
 
-def _create(log: str, data: NewLog) -> dict[str, str]:
-    service.create(
-        log,
-        data,
-        authorization=request.headers.get("Authorization"),
-        address=caller_address(),
-        remote_ip=request.remote_addr,
-        user_agent=request.user_agent.string,
+def _create(log: str, data: dict[str, object]) -> dict[str, str]:
+    try:
+        caller = sent_caller()
+    except Unauthorized:  # an invalid token does not reject the record
+        caller = None
+    sender = f"user:{caller.id}" if caller else f"address:{caller_address()}"
+    stream.create(
+        {
+            **data,
+            "log": log,
+            "user_id": caller.id if caller else None,
+            "remote_ip": request.remote_addr,
+            "user_agent": request.user_agent.string[:500] or None,
+        },
+        sender,
     )
     return {"status": "queued"}

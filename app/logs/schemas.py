@@ -10,10 +10,6 @@ from marshmallow import Schema, ValidationError, fields
 
 from app.core.lib.sentences import UNFIT
 
-#: A record as `LogCreate.load` returns it. Each field of `NAMED` is a text or None. All other fields are in the object
-#: `extra`.
-NewLog = Mapping[str, object]
-
 MAX_BYTES = 8 * 1024
 ALIASES = {
     "activity": "activity_description",
@@ -51,8 +47,11 @@ class LogCreate(Schema):
     session_id = _field("s-123")
     user_ip = _field("203.0.113.7")
 
-    def load(self, data: object, **_: object) -> NewLog:
-        """Read a record in one pass, without marshmallow's fields, because this route is called most often."""
+    def load(self, data: object, **_: object) -> dict[str, object]:
+        """Read a record in one pass, without marshmallow's fields, because this route is called most often.
+
+        Each field of `NAMED` is a text or None. All other fields are in the object `extra`.
+        """
         if not isinstance(data, Mapping):
             raise ValidationError({"_schema": [UNFIT]})
         if len(orjson.dumps(data)) > MAX_BYTES:

@@ -15,11 +15,13 @@ from redis.exceptions import RedisError, ResponseError
 
 from app.core.errors import Unavailable
 from app.core.jobs.queue import connection
+from app.core.lib import local_time
+from app.core.web import rate_limits
 
 logger = logging.getLogger(__name__)
 
-#: A log record: the values of the columns of `ActivityLog`, by column name. All values can be encoded as JSON.
-Record = Mapping[str, object]
+#: Maximum records per sender. A normal client sends a few with each screen.
+MAX_PER_MINUTE, MAX_PER_DAY = 120, 5000
 
 STREAM, GROUP, FIELD = "logs", "ingest", "record"
 #: Key of the number of records that the database refused.
@@ -33,8 +35,21 @@ BATCH = 2000
 IDLE_MS = 10_000
 
 
-def add(record: Record) -> None:
-    """Add a record. Raise `Unavailable` if Redis fails, or if `MAX_WAITING` records wait."""
+def create(record: Mapping[str, object], sender: str) -> None:
+    """Accept one record now. The worker stores the record within seconds. The limits apply per `sender`.
+
+    Raise `TooManyRequests` above the limits, and `Unavailable` if the record cannot be queued.
+    """
+    rate_limits.count(f"{MAX_PER_MINUTE} per minute", "logs", sender)
+    rate_limits.count(f"{MAX_PER_DAY} per day", "logs", sender)
+    add({**record, "created_at": local_time.now()})
+
+
+def add(record: Mapping[str, object]) -> None:
+    """Add a record: the values of the columns of `ActivityLog`, by column name.
+
+    Raise `Unavailable` if Redis fails, or if `MAX_WAITING` records wait.
+    """
     try:
         if waiting() < MAX_WAITING:
             connection().xadd(STREAM, {FIELD: orjson.dumps(record)})
@@ -49,15 +64,11 @@ def waiting() -> int:
     return int(connection().xlen(STREAM))
 
 
-def create_group() -> None:
-    """Create the consumer group, unless it exists. It starts with the oldest record."""
-    with suppress(ResponseError):
-        connection().xgroup_create(STREAM, GROUP, id="0", mkstream=True)
-
-
 def claim() -> dict[str, str]:
     """Return up to `BATCH` records as JSON, by stream id. Records of a dead job come first."""
     redis = connection()
+    with suppress(ResponseError):  # the consumer group exists
+        redis.xgroup_create(STREAM, GROUP, id="0", mkstream=True)
     _, entries, _ = redis.xautoclaim(STREAM, GROUP, GROUP, min_idle_time=IDLE_MS, count=BATCH)
     if not entries:
         streams: Any = redis.xreadgroup(GROUP, GROUP, {STREAM: ">"}, count=BATCH)

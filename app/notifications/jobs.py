@@ -14,7 +14,7 @@ from flask import current_app
 from redis.exceptions import RedisError
 
 from app.core.database import db_time
-from app.core.database.session import db, unit_of_work
+from app.core.database.session import db, repeat_in_batches, unit_of_work
 from app.core.jobs.queue import BULK, QUEUES, URGENT, enqueue_once_now
 from app.notifications.broadcasts import presend_checks as broadcast_checks
 from app.notifications.delivery import drain as delivery_drain
@@ -135,8 +135,4 @@ def prune() -> None:
         .limit(PRUNE_BATCH)
         .scalar_subquery()
     )
-    while True:
-        with unit_of_work():
-            result = db.session.execute(sa.delete(deliveries).where(_rows.id.in_(old)))
-        if result.rowcount < PRUNE_BATCH:  # type: ignore[attr-defined]
-            return
+    repeat_in_batches(sa.delete(deliveries).where(_rows.id.in_(old)), PRUNE_BATCH)

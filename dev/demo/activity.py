@@ -15,7 +15,6 @@ from app.core.lib.local_time import JAKARTA, now, today
 from app.identity.audit import AuditAction
 from app.identity.models import AuditEntry, User
 from app.logs import jobs as logs
-from app.logs import stream
 from app.logs.models import ActivityLog
 from dev.demo import crowd
 from dev.demo.people import LOGINS, person
@@ -62,7 +61,7 @@ def fill() -> None:
     _add_audit_entries(Random("audit"))
 
 
-def _records(chance: Random) -> Iterator[stream.Record]:
+def _records(chance: Random) -> Iterator[Mapping[str, object]]:
     """Yield the log records of each day. People have no records before their registration. Weekends have fewer."""
     wanted = User.username.in_([*LOGINS, *crowd.usernames()])
     people = db.session.execute(sa.select(User.id, User.created_at).where(wanted).order_by(User.id)).all()
@@ -77,7 +76,7 @@ def _records(chance: Random) -> Iterator[stream.Record]:
                 session += 1
 
 
-def _session(name: str, user_id: int, begin: datetime, chance: Random) -> Iterator[stream.Record]:
+def _session(name: str, user_id: int, begin: datetime, chance: Random) -> Iterator[Mapping[str, object]]:
     agent, address = chance.choice(AGENTS), f"203.0.113.{chance.randint(1, 254)}"
     for event_type, event_name, screen, description in chance.choices(EVENTS, WEIGHTS, k=chance.randint(1, 5)):
         yield {

@@ -172,12 +172,12 @@ LIMITS = {
         "answers to a number that change nothing",
         "inbox/test_limits.py::test_replies_to_small_talk_are_limited_to_ten_per_day",
     ),
-    "logs/service.py create f'{MAX_PER_MINUTE} per minute'": Limit(
+    "logs/stream.py create f'{MAX_PER_MINUTE} per minute'": Limit(
         "the database",
         "records of a sender",
         "logs/test_limits.py::test_the_record_limit_of_a_person_covers_all_ip_addresses",
     ),
-    "logs/service.py create f'{MAX_PER_DAY} per day'": Limit(
+    "logs/stream.py create f'{MAX_PER_DAY} per day'": Limit(
         "the database", "records of a sender", "logs/test_limits.py::test_a_record_above_5000_per_day_is_429"
     ),
     # Limits on broadcasts

@@ -19,7 +19,7 @@ NAME = re.compile(r"MAX_(\w+_)?PER_(DAY|HOUR|MINUTE|USER)|MAX_TRIES")
 #: Limits whose names do not match the pattern `NAME`.
 OTHERS = {"pengingat/timetable/limits.py MAX_REMINDERS"}
 #: Constants without their own row. The table has rows for the `rate_limits.count` calls that use these constants.
-COUNTED = {"logs/service.py MAX_PER_MINUTE", "logs/service.py MAX_PER_DAY"}
+COUNTED = {"logs/stream.py MAX_PER_MINUTE", "logs/stream.py MAX_PER_DAY"}
 SETTING = re.compile(r"    (\w+_per_\w+): ", re.MULTILINE)
 
 

@@ -1,6 +1,6 @@
 """Limits of activity logs, so that nobody can fill the disk."""
 
-from app.logs import service
+from app.logs import stream
 from app.logs.stream import waiting
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
@@ -31,7 +31,7 @@ def test_the_record_limit_of_a_person_covers_all_ip_addresses(client, limited):
 
 
 def test_a_record_above_5000_per_day_is_429(client, limited, monkeypatch):
-    monkeypatch.setattr(service, "MAX_PER_DAY", 3)
+    monkeypatch.setattr(stream, "MAX_PER_DAY", 3)
     assert send(client, 3) == {202}
     refused = client.post("/log/user-log", RECORD, environ_base={"REMOTE_ADDR": "10.0.0.1"})
     assert_error(refused, 429, "too_many_requests")

@@ -37,7 +37,6 @@ def _idle(monkeypatch):
 @pytest.mark.usefixtures("_idle")
 def test_records_of_a_job_that_died_before_its_insert_are_stored(app):
     put(5)
-    stream.create_group()
     assert len(stream.claim()) == 5  # simulates a job that dies after its claim
     put(2)
     jobs.ingest()
@@ -47,7 +46,6 @@ def test_records_of_a_job_that_died_before_its_insert_are_stored(app):
 @pytest.mark.usefixtures("_idle")
 def test_records_of_a_job_that_died_before_its_acknowledgement_are_stored_once(app):
     put(5)
-    stream.create_group()
     with unit_of_work():
         jobs.store(stream.claim())  # simulates a job that dies after its commit
     jobs.ingest()
@@ -56,7 +54,6 @@ def test_records_of_a_job_that_died_before_its_acknowledgement_are_stored_once(a
 
 def test_the_records_of_a_running_job_are_left_to_it(app):
     put(3)
-    stream.create_group()
     records = stream.claim()
     jobs.ingest()
     assert (rows(), stream.waiting()) == ([], 3)
@@ -100,7 +97,6 @@ def test_waiting_and_claimed_records_survive_a_restart_of_redis(app, tmp_path, m
         valkey = start_valkey(supervisor, tmp_path / "valkey")
         monkeypatch.setitem(app.extensions, "redis", connect(valkey.url, **WEB))
         put(5)
-        stream.create_group()
         assert len(stream.claim()) == 5
         put(2)
         valkey.child.process.kill()

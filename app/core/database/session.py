@@ -167,6 +167,21 @@ def records(statement: sa.Executable, values: Mapping[str, object] | None = None
     return [dict(zip(names, row, strict=True)) for row in result.all()]
 
 
+def repeat_in_batches(statement: sa.Update | sa.Delete, size: int) -> int:
+    """Execute a statement that changes at most `size` rows, until it changes fewer. Return the number of all rows.
+
+    Each execution is one small transaction. The rows of the session do not change.
+    """
+    total = 0
+    while True:
+        with unit_of_work():
+            result = db.session.execute(statement, execution_options={"synchronize_session": False})
+        count = int(result.rowcount)  # type: ignore[attr-defined]  # such a result counts rows
+        total += count
+        if count < size:
+            return total
+
+
 @contextmanager
 def own_connection() -> Iterator[sa.Connection]:
     """Open a read-only connection outside the pools and close it after the block.
