@@ -28,11 +28,9 @@ from rq import Worker
 
 from app.core.database.session import unit_of_work
 from app.core.jobs.queue import QUEUES
-from app.identity.models import RoleName
 from bench.environment import environment
 from dev import demo
-from dev.demo import crowd
-from dev.demo.people import PASSWORD
+from dev.demo.people import PASSWORD, PATIENTS
 from dev.simulators import simulators
 from dev.stack.site import DeployedStack
 from dev.system_packages import require
@@ -40,7 +38,6 @@ from dev.system_packages import require
 CLIENTS = 24
 LOOKS = 12
 
-PATIENTS = [name for number, name in enumerate(crowd.usernames()) if RoleName.PASIEN in crowd.roles_of(number)]
 READS: tuple[tuple[str, bool], ...] = (
     ("/forum/threads", True),
     ("/forum/threads?page=1&per_page=20", False),

@@ -1,36 +1,18 @@
-"""Demo data of `make run`: people to log in as, and content for every page.
-
-Every part first checks whether its data exists, so a second run changes nothing.
-"""
+"""Demo data of `make run`: people to log in as, and content for every page."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from dev.demo import activity, adherence, content, conversations, crowd, forum, moderation, people, places, reminders
-
-#: The order matters, because later parts refer to rows of earlier parts.
-PARTS: tuple[Callable[[], None], ...] = (
-    people.fill,
-    crowd.fill,
-    content.fill,
-    places.fill,
-    conversations.fill,
-    forum.fill,
-    moderation.fill,
-    reminders.fill,
-    adherence.fill,
-    activity.fill,
-)
+from app.identity.models import User
+from dev.demo import activity, content, forum, people, reminders
 
 
 def fill() -> str:
-    """Add the demo data in the open unit of work, and return a message for the developer."""
-    for limit in ("idle_in_transaction_session_timeout", "statement_timeout"):
-        db.session.execute(sa.text(f"SET LOCAL {limit} = 0"))
-    for part in PARTS:
-        part()
+    """Add the demo data once, in the open unit of work. Return a message for the developer."""
+    if not db.session.scalar(sa.select(sa.exists().where(User.username.in_(people.LOGINS)))):
+        # Later parts refer to rows of earlier parts.
+        for part in (people, content, forum, reminders, activity):
+            part.fill()
     return f"Demo data is there. Log in as {', '.join(people.LOGINS)} with the password {people.PASSWORD}."
