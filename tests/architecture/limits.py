@@ -47,14 +47,16 @@ LIMITS = {
         "accounts made by machines", "an address", GENERIC
     ),
     "accounts/routes.py refresh '120 per minute'": Limit(
-        "refresh tokens", "an address", f"{_LOGIN}an_ipv6_network_counts_as_one_address"
+        "refresh tokens",
+        "an address",
+        "accounts/test_limits.py::test_other_limits_count_an_ipv6_network_and_a_mapped_address_once",
     ),
     "accounts/routes.py check_username '60 per minute'": Limit("the list of usernames", "an address", GENERIC),
     "accounts/routes.py send_verification_code '10 per minute'": Limit("numbers of strangers", "an address", GENERIC),
     "accounts/resets.py send_link PER_HOUR": Limit(
         "the person's number from links",
         "a number, however it is written, also by the answer RESET",
-        f"{_LOGIN}a_phone_number_can_request_five_reset_links_an_hour",
+        "accounts/test_limits.py::test_a_phone_number_in_any_spelling_can_request_five_reset_links_an_hour",
     ),
     "accounts/resets.py send_link PER_DAY": Limit(
         "the person's number from links",
