@@ -136,7 +136,6 @@ def _words(bell: Claimed) -> Words | None:
     if not found:
         return None
     numbers = said or [row.id for row, *_ in found]
-    found.sort(key=lambda each: numbers.index(each[0].id))
     _, _, recipient, is_open = found[0]
     token = tokens.token_of(bell.id, bell.dedupe_key)
     lines = [
