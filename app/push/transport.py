@@ -36,7 +36,6 @@ ANYBODYS = "push"
 #: kinds, an unverified browser gets only pushes of the kind `ANYBODYS`.
 HINTED_AT = frozenset({REMINDER, "stock", "alert"})
 UNPROVEN = "not proven to be the person's"
-REMINDER_TTL_S = 3600
 OTHER_TTL_S = 86400
 
 #: Kinds of pushes without personal text. A verified browser gets these pushes even after its session has expired.
@@ -120,7 +119,7 @@ def send(delivery: Claimed) -> str | None:
         ref = client.send(
             webpush.Subscription(row.endpoint, row.p256dh, row.auth),
             orjson.dumps(content),
-            ttl_s=max(0, min(REMINDER_TTL_S, left_s)) if is_reminder else OTHER_TTL_S,
+            ttl_s=max(0, left_s) if is_reminder else OTHER_TTL_S,
             urgency="high" if is_reminder else "normal",
             topic=topic_of(delivery),
         )
