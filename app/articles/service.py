@@ -98,7 +98,6 @@ def delete(article_id: int) -> None:
     pictures.discard(article.image)
     broadcasts.withdraw(_about(article_id))
     db.session.delete(article)
-    db.session.flush()
 
 
 def toggle_save(user_id: int, data: Loaded) -> bool:

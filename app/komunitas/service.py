@@ -61,4 +61,3 @@ def delete(komunitas_id: int) -> None:
     komunitas = get_locked_or_404(Komunitas, komunitas_id, NOT_FOUND)
     pictures.discard(komunitas.image)
     db.session.delete(komunitas)
-    db.session.flush()

@@ -105,7 +105,6 @@ def delete(video_id: int) -> None:
     video = get_locked_or_404(Video, video_id, NOT_FOUND)
     broadcasts.withdraw(_about(video_id))
     db.session.delete(video)
-    db.session.flush()
 
 
 def toggle_save(user_id: int, data: Loaded) -> bool:
