@@ -14,7 +14,6 @@ from tests.accounts.resets import ask as ask_for_reset
 from tests.accounts.roles import role_id
 from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_superadmin, make_user
-from tests.helpers.routes import TokenNeeded
 
 FIELDS = {
     "id", "username", "email", "nama_ktp", "nama_samaran", "nomor_hp", "role", "roles", "role_ids", "nik", "domicile",
@@ -205,7 +204,7 @@ class TestLogout:
         assert client.with_token(laptop["access_token"]).get("/profile").status_code == 200
 
 
-class TestGetProfile(TokenNeeded):
+class TestGetProfile:
     """GET /profile"""
 
     def test_the_profile_has_all_fields_and_the_decrypted_nik(self, siti):

@@ -20,7 +20,6 @@ from tests.core.media.samples import plain
 from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
 from tests.helpers.language import assert_readable
-from tests.helpers.routes import assert_refused
 from tests.notifications.deliveries import words_of
 
 FORM = {"email": "Rina.Wijaya@contoh.id", "password": PASSWORD, "nama_ktp": "Rina Wijaya"}
@@ -36,14 +35,7 @@ def both(budi, siti):
     return {"caregiver_id": budi.id, "patient_id": siti.id}
 
 
-class AdminsOnly:
-    """Base class of route tests. The docstring of a subclass is the method and path of its route."""
-
-    def test_needs_an_administrator(self, client, siti, budi):
-        assert_refused(self, client, siti, budi)
-
-
-class TestListAdmins(AdminsOnly):
+class TestListAdmins:
     """GET /admins"""
 
     def test_only_administrators_are_listed(self, admin):
@@ -54,7 +46,7 @@ class TestListAdmins(AdminsOnly):
         assert admin.get("/admins", query_string={"q": "tidak ada"}).json == []
 
 
-class TestCreateAdmin(AdminsOnly):
+class TestCreateAdmin:
     """POST /admins"""
 
     def test_an_administrator_is_created_from_a_form_with_a_picture(self, admin):
@@ -86,7 +78,7 @@ class TestCreateAdmin(AdminsOnly):
         assert response.json["role"] == "superadmin"
 
 
-class TestGetAdmin(AdminsOnly):
+class TestGetAdmin:
     """GET /admins/<username>"""
 
     @pytest.mark.parametrize("username", ["rina", "RINA"])
@@ -99,7 +91,7 @@ class TestGetAdmin(AdminsOnly):
         assert_error(admin.get(f"/admins/{username}"), 404)
 
 
-class TestUpdateAdmin(AdminsOnly):
+class TestUpdateAdmin:
     """PUT /admins/<user_id>"""
 
     def test_only_the_fields_in_the_body_are_changed(self, admin):
@@ -130,7 +122,7 @@ class TestUpdateAdmin(AdminsOnly):
         assert_error(admin.put(f"/admins/{make_admin().id}", {"nomor_hp": "abc"}), 400, "validation_error", "nomor_hp")
 
 
-class TestDeleteAdmin(AdminsOnly):
+class TestDeleteAdmin:
     """DELETE /admins/<user_id>"""
 
     def test_administrators_cannot_delete_their_own_account(self, admin):
@@ -146,7 +138,7 @@ class TestDeleteAdmin(AdminsOnly):
             assert_error(admin.delete(f"/admins/{user_id}"), 404)
 
 
-class TestRemoveAdminOtp(AdminsOnly):
+class TestRemoveAdminOtp:
     """DELETE /admins/<user_id>/otp"""
 
     BODY: ClassVar = {"reason": "Ponselnya hilang.", "password": PASSWORD}
@@ -195,7 +187,7 @@ def set_up(admin):
     return list(setup["recovery_codes"])
 
 
-class TestListUsers(AdminsOnly):
+class TestListUsers:
     """GET /admins/users"""
 
     def test_users_are_listed_newest_first_without_nik_and_preferences(self, admin):
@@ -213,7 +205,7 @@ class TestListUsers(AdminsOnly):
             assert len(admin.get("/admins/users").json) == 6
 
 
-class TestGetUser(AdminsOnly):
+class TestGetUser:
     """GET /admins/users/<user_id>"""
 
     def test_the_detail_shows_the_nik_and_the_read_is_audited(self, admin):
@@ -229,7 +221,7 @@ class TestGetUser(AdminsOnly):
         assert_error(admin.get("/admins/users/999999"), 404)
 
 
-class TestUpdateUser(AdminsOnly):
+class TestUpdateUser:
     """PUT /admins/users/<user_id>"""
 
     def test_an_administrator_verifies_a_person(self, admin):
@@ -268,7 +260,7 @@ class TestUpdateUser(AdminsOnly):
         assert_error(admin.put(path, {"role_ids": [999999]}), 400, "validation_error", "role_ids")
 
 
-class TestEndUserSessions(AdminsOnly):
+class TestEndUserSessions:
     """DELETE /admins/users/<user_id>/sesi"""
 
     def test_all_sessions_are_ended_and_the_person_is_notified(self, client, admin, siti):
@@ -297,7 +289,7 @@ class TestEndUserSessions(AdminsOnly):
         assert_error(admin.delete("/admins/users/999999/sesi", {"reason": "x"}), 404)
 
 
-class TestFreePhone(AdminsOnly):
+class TestFreePhone:
     """DELETE /admins/users/<user_id>/phone"""
 
     def test_the_account_loses_its_number_and_keeps_its_login(self, admin, client):
@@ -327,7 +319,7 @@ class TestFreePhone(AdminsOnly):
         assert_error(admin.delete("/admins/users/999999/phone", {"reason": "x"}), 404)
 
 
-class TestListRelations(AdminsOnly):
+class TestListRelations:
     """GET /admins/caregiver-patient/all"""
 
     def test_links_are_listed_with_both_people_by_one_statement(self, admin, budi, siti, statements):
@@ -341,7 +333,7 @@ class TestListRelations(AdminsOnly):
         assert [row["patient_id"] for row in admin.get(f"{LINKS}/all?q=siti").json] == [siti.id]
 
 
-class TestListCaregiverPatients(AdminsOnly):
+class TestListCaregiverPatients:
     """GET /admins/caregiver-patient"""
 
     def test_the_patients_of_a_caregiver_are_listed(self, admin, budi, siti):
@@ -353,7 +345,7 @@ class TestListCaregiverPatients(AdminsOnly):
             assert len(admin.get(LINKS, query_string={"caregiver_id": budi.id, "q": q}).json) == found
 
 
-class TestCreateRelation(AdminsOnly):
+class TestCreateRelation:
     """POST /admins/caregiver-patient"""
 
     def test_a_link_is_created_once(self, admin, budi, siti):
@@ -368,7 +360,7 @@ class TestCreateRelation(AdminsOnly):
         assert_error(admin.post(LINKS, {"caregiver_id": budi.id, "patient_id": 999999}), 404)
 
 
-class TestDeleteRelation(AdminsOnly):
+class TestDeleteRelation:
     """DELETE /admins/caregiver-patient"""
 
     def test_a_link_is_deleted_and_audited(self, admin, budi, siti):
@@ -380,7 +372,7 @@ class TestDeleteRelation(AdminsOnly):
         assert (row["action"], row["subject"]) == ("deleted", f"caregiver_link:{budi.id}:{siti.id}")
 
 
-class TestGetOverview(AdminsOnly):
+class TestGetOverview:
     """GET /admins/overview"""
 
     def test_the_response_has_all_fields_without_any_data(self, admin):
@@ -427,7 +419,7 @@ class TestGetOverview(AdminsOnly):
         assert_error(admin.get("/admins/overview", query_string=query), 400, "validation_error", field)
 
 
-class TestGetToday(AdminsOnly):
+class TestGetToday:
     """GET /admins/overview/hari-ini"""
 
     def test_the_response_has_all_fields_without_any_data(self, admin):
@@ -436,7 +428,7 @@ class TestGetToday(AdminsOnly):
         assert today_ == {"date": today().isoformat(), **counts, "patients": 0, "unverified": 1}
 
 
-class TestExportReport(AdminsOnly):
+class TestExportReport:
     """GET /admins/export/<report>"""
 
     @pytest.mark.parametrize("report", REPORTS)
@@ -451,7 +443,7 @@ class TestExportReport(AdminsOnly):
         assert_error(admin.get(path), 400, "validation_error", "start")
 
 
-class TestListAuditEntries(AdminsOnly):
+class TestListAuditEntries:
     """GET /admins/audit"""
 
     def test_the_log_is_paged_newest_first(self, admin):

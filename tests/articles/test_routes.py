@@ -10,7 +10,6 @@ from tests.articles.samples import NEW, first
 from tests.core.media import samples as pictures
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_article
-from tests.helpers.for_admins import ForAdmins
 
 
 def picture():
@@ -111,7 +110,7 @@ class TestGetArticleByUrl:
         assert_error(client.get("/articles/url?url=javascript:alert(1)"), 400, field="url")
 
 
-class TestCreateArticle(ForAdmins):
+class TestCreateArticle:
     """POST /articles"""
 
     def test_a_created_article_can_be_read_by_everybody(self, client, admin):
@@ -136,7 +135,7 @@ class TestCreateArticle(ForAdmins):
         assert admin.post("/articles", {"title": "Juga tanpa"}).status_code == 201
 
 
-class TestUpdateArticle(ForAdmins):
+class TestUpdateArticle:
     """PUT /articles/<article_id>"""
 
     def test_the_url_of_another_article_is_409(self, admin):

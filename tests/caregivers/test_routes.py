@@ -14,7 +14,6 @@ from app.identity.models import RoleName
 from tests.caregivers.invitations import PATH, invite
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_admin, make_user
-from tests.helpers.routes import TokenNeeded
 
 PERSON = {"id", "username", "nama_ktp", "image", "domicile"}
 LINK = {"id", "caregiver_id", "patient_id", "created_at"}
@@ -25,7 +24,7 @@ SCOPES = [
 ]  # fmt: skip
 
 
-class TestCreateLink(TokenNeeded):
+class TestCreateLink:
     """POST /caregiver/patients"""
 
     def test_a_link_is_created_and_both_people_see_it(self, budi, siti):
@@ -60,7 +59,7 @@ class TestCreateLink(TokenNeeded):
         assert_error(budi.post("/caregiver/patients", body), 400, "validation_error", "patient_id")
 
 
-class TestListOwnPatients(TokenNeeded):
+class TestListOwnPatients:
     """GET /caregiver/patients"""
 
     def test_each_patient_is_listed_with_link_and_scopes(self, caregiver, siti):
@@ -76,7 +75,7 @@ class TestListOwnPatients(TokenNeeded):
         assert_error(budi.get("/caregiver/patients?page=0"), 400, "validation_error", "page")
 
 
-class TestDeleteLink(TokenNeeded):
+class TestDeleteLink:
     """DELETE /caregiver/patients/<other_id>"""
 
     def test_caregiver_and_patient_can_each_delete_the_link(self, budi, siti):
@@ -104,7 +103,7 @@ class TestDeleteLink(TokenNeeded):
         assert len(budi.get("/caregiver/patients").json) == 1
 
 
-class TestListOwnCaregivers(TokenNeeded):
+class TestListOwnCaregivers:
     """GET /patient/caregivers"""
 
     def test_each_caregiver_is_listed_with_link_and_scopes(self, caregiver, siti):
@@ -120,7 +119,7 @@ class TestListOwnCaregivers(TokenNeeded):
             assert siti.get("/patient/caregivers").json == []
 
 
-class TestUpdateConsent(TokenNeeded):
+class TestUpdateConsent:
     """PUT /patient/caregivers/<caregiver_id>"""
 
     def test_the_patient_sets_the_scopes_of_a_caregiver(self, caregiver, siti):
@@ -146,7 +145,7 @@ class TestUpdateConsent(TokenNeeded):
         assert_error(siti.put(f"/patient/caregivers/{caregiver.id}", body), 400, "validation_error", "scopes")
 
 
-class TestCreateInvitation(TokenNeeded):
+class TestCreateInvitation:
     """POST /patient/invitations"""
 
     def test_gives_a_code_and_a_link_to_the_front_end(self, siti):
@@ -169,7 +168,7 @@ class TestCreateInvitation(TokenNeeded):
         assert_error(siti.post(PATH, body), 400, "validation_error", "scopes")
 
 
-class TestListInvitations(TokenNeeded):
+class TestListInvitations:
     """GET /patient/invitations"""
 
     def test_open_invitations_are_listed_without_their_codes(self, siti, budi):
@@ -186,7 +185,7 @@ class TestListInvitations(TokenNeeded):
             assert len(siti.get(f"{PATH}?per_page=10").json) == 10
 
 
-class TestDeleteInvitation(TokenNeeded):
+class TestDeleteInvitation:
     """DELETE /patient/invitations/<invitation_id>"""
 
     def test_the_code_of_a_deleted_invitation_is_refused(self, siti, budi):
@@ -203,7 +202,7 @@ class TestDeleteInvitation(TokenNeeded):
         assert len(siti.get(PATH).json) == 1
 
 
-class TestRedeemInvitation(TokenNeeded):
+class TestRedeemInvitation:
     """POST /caregiver/invitations"""
 
     def test_a_caregiver_who_redeems_a_code_is_linked_with_its_scopes(self, siti, budi):
@@ -244,7 +243,7 @@ class TestRedeemInvitation(TokenNeeded):
         assert_error(budi.post("/caregiver/invitations", body), 400, "validation_error", "code")
 
 
-class TestListPatients(TokenNeeded):
+class TestListPatients:
     """GET /patients"""
 
     def test_the_list_contains_no_private_fields(self, siti, budi):
@@ -262,7 +261,7 @@ class TestListPatients(TokenNeeded):
         assert_error(siti.get(f"/patients?q={'x' * 101}"), 400, "validation_error", "q")
 
 
-class TestListCaregivers(TokenNeeded):
+class TestListCaregivers:
     """GET /caregivers"""
 
     def test_the_list_contains_no_private_fields(self, siti, budi):

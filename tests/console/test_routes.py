@@ -19,7 +19,6 @@ from app.notifications.models import About, Broadcast, Delivery, DeliveryState
 from config import ROOT
 from tests.console.deliveries import send
 from tests.helpers.client import assert_error
-from tests.helpers.for_admins import ForAdmins
 
 
 def settings(app, monkeypatch, **changes):
@@ -64,7 +63,7 @@ class TestGetFeatures:
         assert client.get("/features").json["captcha_site_key"] is None
 
 
-class TestGetCondition(ForAdmins):
+class TestGetCondition:
     """GET /admins/operasi"""
 
     def test_problems_of_the_workers_are_listed(self, admin):
@@ -86,7 +85,7 @@ class TestGetCondition(ForAdmins):
         assert condition["broadcasts"]["paused"] is False
 
 
-class TestUpdateBroadcasts(ForAdmins):
+class TestUpdateBroadcasts:
     """PUT /admins/operasi/siaran"""
 
     def test_pausing_and_resuming_broadcasts_is_audited(self, admin):
@@ -103,7 +102,7 @@ class TestUpdateBroadcasts(ForAdmins):
         assert_error(admin.put("/admins/operasi/siaran", body), 400, "validation_error")
 
 
-class TestListUserDeliveries(ForAdmins):
+class TestListUserDeliveries:
     """GET /admins/users/<user_id>/pengiriman"""
 
     def test_deliveries_have_status_and_reason_but_no_text(self, admin, siti):

@@ -14,7 +14,6 @@ from tests.core.media.samples import plain
 from tests.faskes.places import CIMAHI, make_faskes
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_admin
-from tests.helpers.for_admins import ForAdmins
 
 AT = {"lat": CIMAHI[0], "lng": CIMAHI[1]}
 
@@ -135,7 +134,7 @@ class TestGetDokter:
         assert client.get(f"/dokter/{dokter.id}").json["faskes_ids"] == ["b"]
 
 
-class TestCreateDokter(ForAdmins):
+class TestCreateDokter:
     """POST /dokter"""
 
     def test_adds_a_doctor(self, client, admin):
@@ -157,7 +156,7 @@ class TestCreateDokter(ForAdmins):
         assert client.get(response.json["image"]).mimetype == "image/webp"
 
 
-class TestUpdateDokter(ForAdmins):
+class TestUpdateDokter:
     """PUT /dokter/<dokter_id>"""
 
     def test_faskes_ids_in_the_body_replace_all_facilities(self, admin):

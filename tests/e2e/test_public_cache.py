@@ -24,12 +24,12 @@ from dev.stack.outages import IsolatedStack
 from dev.stack.site import DeployedStack
 from dev.stack.waiting import PATIENCE_S, wait_until
 from dev.system_packages import require
-from tests.architecture.table import ACCESS, NOT_KEPT, PUBLIC_READS
 from tests.helpers.factories import make_article, make_user, make_video
+from tests.routes.registry import ACCESS, NOT_KEPT, PUBLIC_READS
 
 pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 
-KEPT = PUBLIC_READS - set(NOT_KEPT)
+KEPT = PUBLIC_READS - NOT_KEPT
 MARKER = "penanda"
 
 #: Query string for each route that needs one. With this query string, the route finds at least one record.

@@ -5,7 +5,6 @@ import pytest
 from app.core.database.session import db
 from app.emergency import service
 from tests.helpers.client import assert_error
-from tests.helpers.for_admins import ForAdmins
 
 CIMAHI = {"lat": "-6.88", "lng": "107.55"}
 
@@ -66,7 +65,7 @@ class TestListNearbyEmergencyNumbers:
         assert client.get("/emergency/nearby", query_string=query).status_code == 200
 
 
-class TestListEmergencyNumbers(ForAdmins):
+class TestListEmergencyNumbers:
     """GET /emergency/admin"""
 
     def test_lists_newest_first_paged_and_searched(self, admin, statements):
@@ -83,7 +82,7 @@ class TestListEmergencyNumbers(ForAdmins):
             admin.get("/emergency/admin")
 
 
-class TestCreateEmergencyNumber(ForAdmins):
+class TestCreateEmergencyNumber:
     """POST /emergency/admin"""
 
     def test_a_number_is_added_with_another_spelling_of_its_province(self, admin):
@@ -95,7 +94,7 @@ class TestCreateEmergencyNumber(ForAdmins):
         }  # fmt: skip
 
 
-class TestUpdateEmergencyNumber(ForAdmins):
+class TestUpdateEmergencyNumber:
     """PUT /emergency/<number_id>"""
 
     def test_a_url_missing_from_the_body_is_kept(self, admin):

@@ -8,7 +8,6 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from tests.faskes.places import CIMAHI, make_faskes, nearby
 from tests.helpers.client import assert_error
-from tests.helpers.for_admins import ForAdmins
 
 RECORD = {"id", "nama", "alamat", "lat", "lng", "jenis", "telepon", "province", "rating", "source"}
 
@@ -129,7 +128,7 @@ class TestGetFaskes:
         assert_error(client.get(f"/faskes/{faskes_id}"), 404)
 
 
-class TestCreateFaskes(ForAdmins):
+class TestCreateFaskes:
     """POST /faskes"""
 
     def test_adds_a_facility_and_finds_its_province(self, client, admin):
@@ -166,7 +165,7 @@ class TestCreateFaskes(ForAdmins):
         assert_error(admin.post("/faskes", body), 400, "validation_error", "id")
 
 
-class TestUpdateFaskes(ForAdmins):
+class TestUpdateFaskes:
     """PUT /faskes/<faskes_id>"""
 
     def test_a_moved_facility_gets_the_province_of_its_new_position(self, admin):

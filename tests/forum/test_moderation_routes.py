@@ -9,7 +9,6 @@ from app.identity.models import AuditEntry
 from tests.forum.people import report_by_three
 from tests.forum.posts import cases, moderate, read_thread, report, write_reply, write_thread
 from tests.helpers.client import assert_error
-from tests.helpers.for_admins import ForAdmins
 
 #: All fields of a case.
 CASE = {
@@ -18,7 +17,7 @@ CASE = {
 }  # fmt: skip
 
 
-class TestListCases(ForAdmins):
+class TestListCases:
     """GET /admins/moderasi"""
 
     def test_a_case_has_the_post_and_its_reports_but_not_the_reporters(self, client, siti, budi, admin):
@@ -83,7 +82,7 @@ class TestListCases(ForAdmins):
             assert_error(admin.get(f"/admins/moderasi?{query}"), 400, "validation_error", field)
 
 
-class TestUpdateCase(ForAdmins):
+class TestUpdateCase:
     """PUT /admins/moderasi/<case_id>"""
 
     def test_a_decision_can_be_changed_until_the_post_is_deleted(self, client, siti, budi, admin):

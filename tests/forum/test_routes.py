@@ -11,7 +11,6 @@ from app.forum.models import ForumCategory, Mark, Post, Report
 from tests.core.media.samples import HOSTILE, plain
 from tests.forum.posts import cases, category_id, moderate, read_thread, write_reply, write_thread
 from tests.helpers.client import assert_error
-from tests.helpers.routes import TokenNeeded, assert_refused
 
 #: Request body with all required fields of all routes below.
 BODY = {"title": "x", "content": "x", "reason": "spam", "note": "x"}
@@ -35,21 +34,7 @@ def path_of(test, ids):
     return str(test.__doc__).split()[1].replace("<", "{").replace(">", "}").format(**ids)
 
 
-def assert_missing(test, person, body=None):
-    """Assert that the route returns 404 for an unknown post. The docstring of the test class names the route."""
-    path = path_of(test, {"thread_id": 999999, "reply_id": 999999})
-    assert_error(person.open(str(test.__doc__).split()[0], path, body), 404, "not_found")
-
-
-class OfAPost:
-    """Tests of a route that needs a token and an existing post."""
-
-    def test_a_missing_token_or_an_unknown_post_is_refused(self, client, siti):
-        assert_refused(self, client)
-        assert_missing(self, siti, BODY)
-
-
-class OwnersOnly(OfAPost):
+class OwnersOnly:
     """Tests of a route that only the author of a post may call."""
 
     def test_a_stranger_and_an_admin_are_refused(self, client, siti, budi, admin):
@@ -60,7 +45,7 @@ class OwnersOnly(OfAPost):
         assert read_thread(client, ids["thread_id"]) == before
 
 
-class Toggles(OfAPost):
+class Toggles:
     """Tests of a route that toggles a like or a save."""
 
     flag: str
@@ -84,7 +69,7 @@ class Toggles(OfAPost):
         assert read(client)[self.count] == 1
 
 
-class Reports(OfAPost):
+class Reports:
     """Tests of a route that reports a post to moderators."""
 
     def test_a_first_report_is_201_and_a_repeated_report_is_200(self, siti, budi):
@@ -108,7 +93,7 @@ class Reports(OfAPost):
         assert_error(siti.post(path_of(self, write_both(siti)), BODY), 409, "own_post")
 
 
-class Appeals(OfAPost):
+class Appeals:
     """Tests of a route with which an author appeals against the hiding of a post."""
 
     def test_an_author_appeals_against_a_hidden_post(self, siti, budi, admin):
@@ -135,7 +120,7 @@ class Appeals(OfAPost):
         assert_error(siti.post(banding, {"note": "Lagi?"}), 409, "not_hidden")
 
 
-class Blocks(OfAPost):
+class Blocks:
     """Tests of a route that blocks the author of a post."""
 
     def test_the_response_says_that_the_author_is_blocked(self, siti, budi):
@@ -209,9 +194,6 @@ class TestGetThread:
         for path in ("/forum/categories", "/forum/threads", f"/forum/threads/{thread['id']}"):
             assert_error(client.with_token("x.y.z").get(path), 401, "invalid_token")
 
-    def test_an_unknown_thread_is_404(self, siti):
-        assert_missing(self, siti)
-
     def test_a_thread_of_a_deleted_account_stays_without_a_name(self, client, siti):
         thread = write_thread(siti)
         db.session.execute(sa.text("DELETE FROM users WHERE nama_ktp = 'Siti Aminah'"))
@@ -269,9 +251,6 @@ class TestCreateThread:
         for name in good:
             rest = {key: value for key, value in good.items() if key != name}
             assert_error(siti.post("/forum/threads", rest), 400, "validation_error", name)
-
-    def test_needs_a_token(self, client):
-        assert_refused(self, client)
 
 
 class TestUpdateThread(OwnersOnly):
@@ -335,7 +314,7 @@ class TestDeleteThread(OwnersOnly):
         assert_error(siti.delete(f"/forum/threads/{thread['id']}"), 404, "not_found")
 
 
-class TestCreateReply(OfAPost):
+class TestCreateReply:
     """POST /forum/threads/<thread_id>/reply"""
 
     def test_returns_the_record(self, budi, thread_id):
@@ -410,9 +389,6 @@ class TestListReplies:
         budi.post(f"/forum/replies/{first}/save")
         assert ids(budi) == [second]
 
-    def test_needs_a_token(self, client):
-        assert_refused(self, client)
-
 
 class TestUpdateReply(OwnersOnly):
     """PUT /forum/replies/<reply_id>"""
@@ -448,7 +424,7 @@ class TestSaveReply(Toggles):
     flag, count = "is_saved", "saves_count"
 
 
-class TestListBlocks(TokenNeeded):
+class TestListBlocks:
     """GET /forum/blokir"""
 
     def test_blocks_have_the_name_shown_at_the_time_newest_first_and_paged(self, client, siti, budi):
@@ -466,7 +442,7 @@ class TestListBlocks(TokenNeeded):
         assert siti.get("/forum/blokir").json == []
 
 
-class TestDeleteBlock(TokenNeeded):
+class TestDeleteBlock:
     """DELETE /forum/blokir/<block_id>"""
 
     @pytest.mark.parametrize("is_gone", [True, False])

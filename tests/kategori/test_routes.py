@@ -2,7 +2,6 @@
 
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_article
-from tests.helpers.for_admins import ForAdmins
 
 
 class TestListKategori:
@@ -14,7 +13,7 @@ class TestListKategori:
         assert [row["nama_kategori"] for row in client.get("/kategori/").json] == ["Asma", "Mata", "Zat"]
 
 
-class TestCreateKategori(ForAdmins):
+class TestCreateKategori:
     """POST /kategori"""
 
     def test_a_category_is_added_with_its_name_stripped(self, client, admin):
@@ -28,7 +27,7 @@ class TestCreateKategori(ForAdmins):
         assert_error(admin.post("/kategori", {"nama_kategori": "GIZI"}), 409, "kategori_taken")
 
 
-class TestUpdateKategori(ForAdmins):
+class TestUpdateKategori:
     """PUT /kategori/<kategori_id>"""
 
     def test_a_taken_name_is_refused(self, admin):
@@ -37,7 +36,7 @@ class TestUpdateKategori(ForAdmins):
         assert_error(admin.put(f"/kategori/{other}", {"nama_kategori": "gizi"}), 409, "kategori_taken")
 
 
-class TestDeleteKategori(ForAdmins):
+class TestDeleteKategori:
     """DELETE /kategori/<kategori_id>"""
 
     def test_a_category_in_use_cannot_be_deleted(self, admin):

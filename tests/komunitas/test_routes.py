@@ -2,7 +2,6 @@
 
 from app.core.database.session import db
 from app.kategori.models import Kategori
-from tests.helpers.for_admins import ForAdmins
 
 NEW = {
     "nama": "Sahabat Diabetes",
@@ -25,7 +24,7 @@ class TestListKomunitas:
         assert response.headers["X-Total-Count"] == "5"
 
 
-class TestCreateKomunitas(ForAdmins):
+class TestCreateKomunitas:
     """POST /komunitas"""
 
     def test_a_created_community_can_be_read_by_everybody(self, client, admin):

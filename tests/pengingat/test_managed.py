@@ -15,12 +15,12 @@ from app.identity.sessions import Caller
 from app.pengingat.caregiving import on_behalf_of
 from app.pengingat.models import Occurrence, Pengingat
 from app.pengingat.schemas import PatientQuery
-from tests.architecture.table import ACCESS
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
 from tests.helpers.offenders import assert_none
 from tests.helpers.overlap import done_twice_at_once
 from tests.pengingat.managed import CHANGE, READ
+from tests.routes.registry import ACCESS
 
 #: Callers, and the scopes that the patient Siti grants them.
 IDENTITIES = {

@@ -16,7 +16,6 @@ from app.logs import jobs as logs
 from app.notifications import jobs
 from app.notifications.models import Delivery
 from app.personal_data import jobs as personal_data
-from tests.architecture.table import ACCESS
 from tests.core.media.samples import plain
 from tests.helpers.client import Client
 from tests.helpers.factories import make_admin, make_superadmin, make_user
@@ -24,6 +23,7 @@ from tests.inbox.phones import Phone
 from tests.pengingat.falling_due import fall_due
 from tests.personal_data.traces import dump, found
 from tests.privacy.marks import MARKS, PERSON
+from tests.routes.registry import ACCESS
 
 #: An operator's SQL statement that fails. PostgreSQL's error message contains values of the row.
 CARELESS = "SELECT nama_ktp::integer FROM users WHERE username LIKE 'penanda%'"

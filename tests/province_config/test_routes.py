@@ -3,7 +3,6 @@
 import pytest
 
 from tests.helpers.client import assert_error
-from tests.helpers.for_admins import ForAdmins
 
 CIMAHI = {"lat": "-6.88", "lng": "107.55"}
 
@@ -57,7 +56,7 @@ class TestGetProvinceConfig:
         assert client.get("/province-config/Bali").status_code == 200
 
 
-class TestUpdateProvinceConfig(ForAdmins):
+class TestUpdateProvinceConfig:
     """PUT /province-config/<province>"""
 
     def test_the_order_is_the_position_in_the_array(self, admin):
@@ -89,7 +88,7 @@ class TestUpdateProvinceConfig(ForAdmins):
         assert len(client.get("/province-config/Bali").json["sections"]) == 3
 
 
-class TestDeleteProvinceConfig(ForAdmins):
+class TestDeleteProvinceConfig:
     """DELETE /province-config/<province>"""
 
     def test_a_deleted_layout_is_404(self, client, admin):

@@ -6,7 +6,6 @@ from app.core.database.session import db
 from app.identity.models import Role
 from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
-from tests.helpers.for_admins import ForAdmins
 
 SEEDED = ["superadmin", "admin", "pendamping", "pasien"]
 
@@ -53,7 +52,7 @@ class TestListRoles:
         assert response.headers["Link"] == '</api/roles?page=2&per_page=3>; rel="next"'
 
 
-class TestCreateRole(ForAdmins):
+class TestCreateRole:
     """POST /roles"""
 
     @pytest.mark.parametrize("name", ["pasien", "PASIEN", "Relawan"])
@@ -66,7 +65,7 @@ class TestCreateRole(ForAdmins):
         assert client.with_token(token).post("/roles", {"name": "satu"}).status_code == 201
 
 
-class TestUpdateRole(ForAdmins):
+class TestUpdateRole:
     """PUT /roles/<role_id>"""
 
     @pytest.mark.parametrize("name", SEEDED)
@@ -80,7 +79,7 @@ class TestUpdateRole(ForAdmins):
         assert_error(admin.put(f"/roles/{relawan}", {"name": "Pasien"}), 409, "role_taken")
 
 
-class TestDeleteRole(ForAdmins):
+class TestDeleteRole:
     """DELETE /roles/<role_id>"""
 
     def test_a_role_that_is_not_editable_cannot_be_deleted(self, admin, relawan):
@@ -108,7 +107,7 @@ class TestListUserRoles:
         assert_error(admin.get("/users/999999/roles"), 404)
 
 
-class TestAddUserRoles(ForAdmins):
+class TestAddUserRoles:
     """POST /admins/<user_id>/roles"""
 
     def test_adding_and_removing_roles_is_idempotent(self, admin, relawan):
@@ -147,7 +146,7 @@ class TestAddUserRoles(ForAdmins):
         assert_error(admin.post("/admins/999999/roles", {"role_ids": [role_id("pasien")]}), 404)
 
 
-class TestRemoveUserRoles(ForAdmins):
+class TestRemoveUserRoles:
     """DELETE /admins/<user_id>/roles"""
 
     def test_removing_the_admin_role_revokes_its_rights_immediately(self, client, admin):

@@ -6,19 +6,10 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
-from tests.helpers.routes import assert_refused
 from tests.superadmin.results import rows, run
 
 
-class SuperadminOnly:
-    """Tests for a route. The docstring of a subclass is the method and path of the route."""
-
-    def test_needs_a_superadmin(self, client, siti, budi, admin, superadmin):
-        by_login = client.as_(superadmin.user)  # this session is not from /superadmin/login
-        assert_refused(self, client, siti, budi, admin, by_login)
-
-
-class QueryNeeded(SuperadminOnly):
+class QueryNeeded:
     """Tests for a route that takes a query. The docstring of a subclass is the method and path of the route."""
 
     @pytest.mark.parametrize("body", [{}, {"query": ""}, {"query": 5}, {"query": "SELECT '" + "x" * 20480 + "'"}])
@@ -80,7 +71,7 @@ class TestExportQuery(QueryNeeded):
         assert_error(boss.post("/superadmin/query/export", {"query": "SELECT * FROM tidak_ada"}), 400, "sql_error")
 
 
-class TestListTables(SuperadminOnly):
+class TestListTables:
     """GET /superadmin/tables"""
 
     def test_tables_are_listed_by_name(self, superadmin):
@@ -89,7 +80,7 @@ class TestListTables(SuperadminOnly):
         assert names == sorted(names)
 
 
-class TestGetTable(SuperadminOnly):
+class TestGetTable:
     """GET /superadmin/tables/<table_name>"""
 
     def test_a_table_has_columns_with_types_and_rows(self, superadmin):
@@ -133,7 +124,7 @@ class TestGetTable(SuperadminOnly):
         assert_error(response, 400, "validation_error", field)
 
 
-class TestExportTable(SuperadminOnly):
+class TestExportTable:
     """GET /superadmin/tables/<table_name>/export"""
 
     def test_an_export_contains_all_rows_and_is_audited(self, superadmin):

@@ -4,7 +4,6 @@ import pytest
 
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_video
-from tests.helpers.for_admins import ForAdmins
 from tests.videos.samples import CHANNEL, MAXRES, ONE, rows
 
 FIELDS = {
@@ -97,7 +96,7 @@ class TestSearchVideos:
         assert outside.videos.units == 0
 
 
-class TestCreateVideo(ForAdmins):
+class TestCreateVideo:
     """POST /videoplatform/video"""
 
     def test_a_video_can_be_created_from_its_id_only(self, client, admin, outside):
@@ -119,7 +118,7 @@ class TestCreateVideo(ForAdmins):
         assert_error(admin.post("/videoplatform/video", {"video_id": "hdMaxres001"}), 409, "video_exists")
 
 
-class TestUpdateVideo(ForAdmins):
+class TestUpdateVideo:
     """PUT /videoplatform/video/<video_id>"""
 
     def test_a_new_video_id_replaces_fields_missing_from_the_body(self, admin, outside):

@@ -4,6 +4,9 @@ import hashlib
 
 import pytest
 
+from app.core.web.blueprint import Blueprint
+from app.core.web.caching import cached
+from app.identity.access import authenticated, optional, public
 from tests.forum.posts import write_thread
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_admin, make_user
@@ -119,3 +122,15 @@ def test_a_changed_or_deleted_thread_is_visible_in_the_next_response(client):
 def test_the_etag_is_a_hash_of_the_body(client):
     response = client.get("/provinces")
     assert response.headers["ETag"] == f'"{hashlib.sha1(response.data, usedforsecurity=False).hexdigest()}"'
+
+
+@pytest.mark.parametrize(("method", "access"), [("get", authenticated), ("post", public), ("delete", optional)])
+def test_only_a_public_read_can_declare_caching(method, access):
+    bp = Blueprint("broken", __name__)
+
+    @access
+    @cached(60)
+    def view(): ...
+
+    with pytest.raises(TypeError, match="only a public read"):
+        getattr(bp, method)("/broken")(view)

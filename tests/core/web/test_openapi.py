@@ -9,7 +9,7 @@ import pytest
 from app.core.lib.provinces import PROVINCES
 from app.core.web.blueprint import api
 from app.core.web.openapi.document import METHODS
-from tests.architecture.table import routes
+from tests.routes.registry import routes
 
 Node = dict[str, Any]
 
