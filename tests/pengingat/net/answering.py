@@ -6,56 +6,46 @@ from typing import Any
 from werkzeug.test import TestResponse
 
 from tests.helpers.controlled import WEBHOOK_TOKEN
-from tests.pengingat.net.model import DAY, HOUR, MINUTE, Unclear
+from tests.pengingat.net.model import DAY, HOUR, MINUTE, SNOOZE
 from tests.pengingat.net.player import Player, pick
 from tests.pengingat.net.shown import code, ok
 
 WORDS = {"done": "SUDAH", "skipped": "LEWATI", "snooze": "NANTI"}
-SNOOZE = 30
 #: Function that sends the body of an answer.
 Send = Callable[[dict[str, Any]], TestResponse]
 
 
 class AnsweringPlayer(Player):
     def answer(self, way, which, status):
-        """Answer one time by the application, the link, the push, or as the caregiver."""
+        """Answer by the application or as the caregiver, or all times of a message by its link or push."""
         channel = {"link": "messaging", "push": "push"}.get(way)
-        times = [time for time in self._near() if channel is None or channel in time.tokens]
+        times = [time for time in self._near() if channel is None or channel in time.messages]
         if (time := pick(times, which)) is None:
             return
         if channel:
-            send = self._tap(time.tokens[channel])
-        elif (send := self._confirm(time, self.siti if way == "app" else self.budi)) is None:
-            return
-        try:
-            self._record(time, status, way, send)
-        except Unclear:
-            return
+            message = time.messages[channel]
+            self._record(message.times, status, way, self._tap(message.token))
+        elif send := self._confirm(time, self.siti if way == "app" else self.budi):
+            self._record([time], status, way, send)
 
-    def _record(self, time, status, via, send):
-        until = max(self.ledger.now, time.due.at) + SNOOZE * MINUTE
-        is_snooze = status == "snooze"
-        refusal = self.ledger.refusal_of_snooze(time, until) if is_snooze else self.ledger.refusal(time, status)
+    def _record(self, times, status, via, send):
+        changed, same, refusal = self.ledger.outcome(times, status)
         if via == "caregiver" and self.ledger.is_withdrawn:
             refusal = "not_found"
-        if via in ("link", "push"):
-            if time.reminder.is_deleted:
-                refusal = "refused"
-            elif time.due.at + DAY <= self.ledger.now:
-                refusal = "gone"
-        response = send({"status": status, **({"minutes": SNOOZE} if is_snooze else {})})
-        self._note(f"{status} {via}", time, refusal)
-        if refusal and refusal != "same":
-            assert refusal in ("refused", code(response)), (time, response.text)
+        if via in ("link", "push") and max(time.due.at for time in times) + DAY < self.ledger.now:
+            refusal = "gone"
+        response = send({"status": status, **({"minutes": SNOOZE} if status == "snooze" else {})})
+        self._note(f"{status} {via}", changed or same or times, refusal if refusal or changed else "same")
+        if refusal:
+            assert refusal in ("refused", code(response)), (times, response.text)
             return
-        shown = ok(response)
-        if refusal is None:
-            self.ledger.snooze(time, until) if is_snooze else self.ledger.answer(time, status, via)
-        assert shown["state"] == time.state
+        self.ledger.answer_all(changed, status, via)
+        assert ok(response)["state"] == (changed or same)[0].state
 
-    def _note(self, what, time, expected):
-        self.played[f"{what} {time.state}: {expected}"] += 1
-        self.log.append(f"  {what} {time}: expect {expected}")
+    def _note(self, what, times, expected):
+        self.played[f"{what} {times[0].state}: {expected}"] += 1
+        self.played[f"{what} of several: {expected}"] += len(times) > 1
+        self.log.append(f"  {what} {times}: expect {expected}")
 
     def _confirm(self, time, client):
         if time.reminder.is_deleted:
@@ -77,10 +67,7 @@ class AnsweringPlayer(Player):
         if last is None or last.state not in ("pending", "missed"):
             return
         path = f"/pengingat/{reminder.id}/konfirmasi"
-        try:
-            self._record(last, status, "app", lambda body: self.siti.post(path, body))
-        except Unclear:
-            return
+        self._record([last], status, "app", lambda body: self.siti.post(path, body))
 
     def answer_offline(self, which, status, ago):
         """Send an answer that was given some minutes ago."""
@@ -89,12 +76,9 @@ class AnsweringPlayer(Player):
             return
         if at < time.due.at - HOUR or (send := self._confirm(time, self.siti)) is None:
             return
-        try:
-            refusal = self.ledger.refusal(time, status, at)
-        except Unclear:
-            return
+        refusal = self.ledger.refusal(time, status, at)
         response = send({"status": status, "answered_at": at.isoformat()})
-        self._note(f"{status} offline", time, refusal)
+        self._note(f"{status} offline", [time], refusal)
         if refusal and refusal != "same":
             assert code(response) == refusal, (time, response.text)
             return
@@ -118,7 +102,7 @@ class AnsweringPlayer(Player):
             assert code(response) == "consent_withdrawn"
         elif self.ledger.may_be_undone(time):
             self.ledger.undo(time)
-            self._note("undo", time, None)
+            self._note("undo", [time], None)
             if named:
                 assert code(self.siti.post(path, {"status": "undo", **named})) == "nothing_to_undo"
             assert ok(response)["state"] == time.state
@@ -135,42 +119,53 @@ class AnsweringPlayer(Player):
         if self.ledger.is_withdrawn:
             assert code(response) == "consent_withdrawn"
             return
-        self._note("marked", time, None)
+        self._note("marked", [time], None)
         self.ledger.answer(time, "done", "app") if is_done else self.ledger.undo(time)
         assert ok(response)["is_done"] == is_done
 
-    def chat(self, status):
-        """Write to the service. The words are about the last message with a pending time, or else a missed time."""
-        now, day_ago = self.ledger.now, self.ledger.now - DAY
-        said = [(at, time) for time, bell in self.ledger.bells() for at in bell.sent_at if bell.channel == "messaging"]
-        latest = [(at, time) for at, time in said if at > day_ago and time.state != "void"]
-        is_sure = not any(bell.is_unknown for _, bell in self.ledger.bells())
-        for state in ("pending", "missed"):
-            if found := [(at, time) for at, time in latest if time.state == state]:
-                break
-        else:
+    def chat(self, status, chosen):
+        """Write to the service about the last message with a pending time, or else with a missed time.
+
+        `chosen` are numbers between 0 and 1. If the message is a list, the text has the numbers at these places.
+        """
+        now = self.ledger.now
+        known = [each for each in self.received.messages if each.channel == "messaging" and each.at > now - DAY]
+        last = self._last(known)
+        if last is None or any(bell.is_unknown for _, bell in self.ledger.bells()):
             return
-        last = max(at for at, _ in found)
-        times = {id(time): time for at, time in found if at == last}
-        (time,) = times.values() if len(times) == 1 else (None,)
-        if time is None or not is_sure or now - self.chatted_at < 3 * MINUTE:
+        if now - self.chatted_at < 3 * MINUTE:
             return
-        until = max(now, time.due.at) + SNOOZE * MINUTE
-        try:
-            is_snooze = status == "snooze"
-            refusal = self.ledger.refusal_of_snooze(time, until) if is_snooze else self.ledger.refusal(time, status)
-        except Unclear:
-            return
-        self._note(f"{status} chat", time, refusal)
-        if refusal is None and not time.reminder.is_deleted:
-            self.ledger.snooze(time, until) if is_snooze else self.ledger.answer(time, status, "message")
+        times, text = last.times, WORDS[status]
+        if len(times) > 1 and chosen and status != "snooze":
+            numbers = sorted({int(each * len(times)) + 1 for each in chosen})
+            times = [times[number - 1] for number in numbers]
+            text = " ".join([*([text] if status == "skipped" else []), *map(str, numbers)])
+            self.played[f"numbers {status}"] += 1
+        changed, same, refusal = self.ledger.outcome(times, status)
+        if not any(self._is_open(time) for message in known for time in message.times):
+            changed, refusal = [], "nothing is open"
+        self._note(f"{status} chat", changed or same or times, refusal if refusal or changed else "same")
+        self.ledger.answer_all(changed, status, "message")
         self.chatted_at, self.received.chats = now, self.received.chats + 1
         body = {
-            "device": "6281100000000", "sender": self.received.phone.removeprefix("+"), "message": WORDS[status],
+            "device": "6281100000000", "sender": self.received.phone.removeprefix("+"), "message": text,
             "timestamp": int(now.timestamp()), "inboxid": next(self._chats),
         }  # fmt: skip
         ok(self.siti.with_token("").post(f"/webhooks/fonnte/{WEBHOOK_TOKEN}/message", body))
         self.service.read_inbox()
+
+    def _last(self, messages):
+        """Return the message that a text is about, or None if there is none, or if two have the same moment."""
+        for state in ("pending", "missed"):
+            if found := [each for each in messages if any(time.state == state for time in each.times)]:
+                last = max(each.at for each in found)
+                of_moment = [each for each in found if each.at == last]
+                return of_moment[0] if len(of_moment) == 1 else None
+        return None
+
+    def _is_open(self, time):
+        is_missed = time.state == "missed" and not time.reminder.is_deleted
+        return time.state == "pending" or (is_missed and not time.reminder.after(time, self.ledger.now))
 
     def _near(self):
         """Return the times around now, the last one first. Reminders that were edited have times of both versions."""

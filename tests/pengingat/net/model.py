@@ -8,6 +8,8 @@ from tests.pengingat.net.plans import AGAIN, Due, Plan
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 CHANNELS = ("messaging", "push")
 MAX_SNOOZES = 3
+#: Minutes of each snooze.
+SNOOZE = 30
 #: Shortest time from the first message of a dose to the second.
 JUST_SENT = 4 * MINUTE
 #: Longest time from a failed call to the next.
@@ -57,7 +59,8 @@ class Time:
     snoozes: int = 0
     taken: float = 0
     bells: list[Bell] = field(default_factory=list)
-    tokens: dict[str, str] = field(default_factory=dict)
+    #: The last message about this time, by channel.
+    messages: dict[str, "Message"] = field(default_factory=dict)
 
     def __post_init__(self):
         self.begin()
@@ -89,6 +92,24 @@ class Time:
 
     def first(self, channel):
         return next(bell for bell in self.bells if (bell.kind, bell.channel) == ("first", channel))
+
+
+@dataclass(eq=False)
+class Message:
+    """One message about the times of one moment, in the order of their numbers."""
+
+    channel: str
+    kind: str
+    at: datetime
+    token: str
+    said: list[tuple[Time, Bell]]
+
+    @property
+    def times(self):
+        return [time for time, _ in self.said]
+
+    def is_of(self, bell):
+        return (self.channel, self.kind, self.at) == (bell.channel, bell.kind, bell.at)
 
 
 @dataclass(eq=False)
@@ -139,10 +160,6 @@ class Reminder:
         coming = [each.due.at for each in self.after(time, time.due.at + 8 * DAY)]
         about = [time.due.about] if time.due.about > time.due.at else []
         return min([*coming, *about], default=time.due.at + 8 * DAY)
-
-
-class Unclear(Exception):
-    """The rules leave the result open, or the service does not follow them yet."""
 
 
 @dataclass
@@ -198,21 +215,41 @@ class Ledger:
         self._take(time, 1 if status == "done" else 0)
         time.state, time.via, time.answered_at, time.came_at = status, via, at or self.now, self.now
 
-    def refusal_of_snooze(self, time, until):
+    def outcome(self, times, status):
+        """Return the times that an answer to all these times changes, those that have it already, and the error."""
+        there = [time for time in times if not time.reminder.is_deleted]
+        open_ = [[time for time in there if time.state == state] for state in ("pending", "missed")]
+        group = next(filter(None, open_), there)
+        refusals = [
+            self.refusal_of_snooze(each) if status == "snooze" else self.refusal(each, status) for each in group
+        ]
+        changed, same = (
+            [time for time, refusal in zip(group, refusals, strict=True) if refusal == wanted]
+            for wanted in (None, "same")
+        )
+        return changed, same, None if changed or same else next(iter(refusals), "refused")
+
+    def answer_all(self, times, status, via):
+        for time in times:
+            self.snooze(time) if status == "snooze" else self.answer(time, status, via)
+
+    def snoozed_until(self, time):
+        return max(self.now, time.due.at) + SNOOZE * MINUTE
+
+    def refusal_of_snooze(self, time):
         if self.is_withdrawn:
             return "consent_withdrawn"
-        if any(bell.at == until for _, bell in self.bells()):
-            raise Unclear
         if time.due.at > self.now + HOUR:
             return "too_early"
         if time.state != "pending":
             return "already_closed"
-        is_in_time = until < time.reminder.next_at(time)
+        is_in_time = self.snoozed_until(time) < time.reminder.next_at(time)
         return None if time.snoozes < MAX_SNOOZES and is_in_time else "cannot_snooze"
 
-    def snooze(self, time, until):
-        time.snoozed_until, time.snoozes = until, time.snoozes + 1
-        time.bells += [Bell("snooze", until, channel) for channel in CHANNELS]
+    def snooze(self, time):
+        time.snoozed_until, time.snoozes = self.snoozed_until(time), time.snoozes + 1
+        if not any((bell.kind, bell.at) == ("snooze", time.snoozed_until) for bell in time.bells):
+            time.bells += [Bell("snooze", time.snoozed_until, channel) for channel in CHANNELS]
 
     def may_be_undone(self, time):
         return time.is_answered and time.came_at is not None and time.came_at > self.now - DAY

@@ -1,7 +1,6 @@
 """Reminders that the player creates: what a client sends, and when they fall due.
 
-No two messages of a person have the same moment. So the player also fits a service that says several times of one
-moment in one message.
+Many due times of different reminders have the same moment, so that one message says several of them.
 """
 
 from dataclasses import dataclass
@@ -15,10 +14,10 @@ DAY = timedelta(days=1)
 #: Local times by slot, in two versions of each plan. An edit replaces one version by the other.
 DAILY = {
     "rutin": ({"0": "07:00", "1": "12:20", "2": "19:00"}, {"0": "07:00", "1": "13:40", "2": "19:00"}),
-    "stok": ({"0": "08:10", "1": "20:10"}, {"0": "08:10", "1": "21:15"}),
-    "makan": ({"sarapan": "06:30", "makan_siang": "12:45"}, {"sarapan": "06:30", "makan_malam": "18:25"}),
+    "stok": ({"0": "07:00", "1": "19:00"}, {"0": "07:00", "1": "20:10"}),
+    "makan": ({"sarapan": "07:00", "makan_siang": "12:20"}, {"sarapan": "07:00", "makan_malam": "19:00"}),
 }
-THERAPY_AT = "10:05"
+THERAPY_AT = "11:35"
 THERAPY_DAYS = (("senin", "selasa"), ("senin", "rabu"))
 VISIT_AT = "11:35"
 LEADS = {"1h": timedelta(hours=1), "1d": DAY}
@@ -27,7 +26,7 @@ VISIT_AFTER = (2, 3)
 
 KINDS = (*DAILY, "terapi", "kontrol")
 TYPES = {"rutin": "obat", "stok": "obat", "makan": "makan", "terapi": "terapi", "kontrol": "kontrol"}
-AGAIN = {"rutin": timedelta(minutes=20)}
+AGAIN = {"rutin": timedelta(minutes=20), "stok": timedelta(minutes=20)}
 
 
 @dataclass(frozen=True, order=True)
@@ -81,7 +80,10 @@ class Plan:
     def _details(self, left):
         match self.kind:
             case "makan":
-                return {slot: {"jam": _utc(at)} for slot, at in DAILY["makan"][self.version].items()}
+                return {
+                    slot: {"jam": _utc(at), "karbohidrat": self.title}  # so that each text contains the title
+                    for slot, at in DAILY["makan"][self.version].items()
+                }
             case "terapi":
                 days = [{"hari": day, "jam": _utc(THERAPY_AT)} for day in THERAPY_DAYS[self.version]]
                 return {"jenis_terapi": self.title, "jadwal": days}
@@ -90,11 +92,10 @@ class Plan:
                 return {"nama_dokter": self.title, "datetime": self.visit.isoformat(), "reminder_offsets": offsets}
         times = DAILY[self.kind][self.version].values()
         doses = [{"jam": _utc(at), "jumlah": 1, "satuan": "tablet"} for at in times]
-        more = (
-            {"ingatkan_ulang_menit": 20} if self.kind in AGAIN else {"persediaan": {"sisa": left, "ingatkan_hari": 2}}
-        )
+        more = {"persediaan": {"sisa": left, "ingatkan_hari": 2}} if self.kind == "stok" else {}
         return {
-            "nama_obat": self.title, "frekuensi": len(doses), "aturan": "setelah makan", "jadwal": doses, **more,
+            "nama_obat": self.title, "frekuensi": len(doses), "aturan": "setelah makan", "jadwal": doses,
+            "ingatkan_ulang_menit": 20, **more,
         }  # fmt: skip
 
 

@@ -2,12 +2,11 @@
 
 The steps keep to what the rules demand. They also have these limits:
 
-- No two messages have the same moment (`plans`), so each message is about one time. `test_five_medicines` has lists.
 - After an undo, the second message may come or not. A first message that a worker dropped may come or not.
 - No answer is undone of a coming time that an edit removed.
 - An answer names its time, unless the last due time is open.
 - A stock notice is checked for truth, not for its moment. An alert is checked for truth too.
-- A chat message is sent if only one time can be meant, and three minutes after the last one.
+- A chat message is sent if only one message can be meant, and three minutes after the last one.
 """
 
 from itertools import count
@@ -98,7 +97,7 @@ class Player:
         is_finished = self.service.work(statements)
         self.played["killed"] += not is_finished
         self.log += [f"  killed: {not is_finished}"] * bool(statements)
-        self.log += [f"  {sent.channel}: {sent.text[:90]!r}" for sent in self.service.providers.sent[before:]]
+        self.log += [f"  {sent.channel}: {sent.text!r}" for sent in self.service.providers.sent[before:]]
         if not is_finished:
             self.killed_at = self.ledger.now
         if self.ledger.now - self.killed_at < HOUR:
@@ -106,8 +105,9 @@ class Player:
         else:
             self.ledger.miss()
         bells = [self.received.match(sent) for sent in self.service.providers.sent[before:]]
-        new = [bell for bell in bells if bell]
-        for bell in new:
+        new = [each for each in bells if each]
+        for bell, *others in new:
+            self.played[f"several {bell.kind} {bell.channel}"] += bool(others)
             self.played[f"sent {bell.kind} {bell.channel} {len(bell.sent_at)} {self.service.providers.mood}"] += 1
         self.received.close(new, is_finished=is_finished)
 
