@@ -154,7 +154,7 @@ def _add_pictures(archive: ZipFile, connection: sa.Connection, user_id: int) -> 
         with suppress(NotFound):  # the picture was deleted after the query
             entry = ZipInfo(f"gambar/{name}", local_time.now().timetuple()[:6])
             entry.compress_type = ZIP_STORED  # pictures are compressed already
-            archive.writestr(entry, pictures.get(name))
+            archive.writestr(entry, pictures.store().get(name))
 
 
 def _readme(names: str, username: str, counts: Mapping[str, int]) -> str:

@@ -35,7 +35,7 @@ Step = Callable[[], bool]
 def _erase_pictures(person: ErasureSubject) -> bool:
     """Delete each file before its row, so that the next run still finds the file if this job is killed in between."""
     names = sa.select(OwnPicture.name).where(OwnPicture.user_id == person.id).limit(FILES)
-    return _remove_files(pictures.remove, list(db.session.scalars(names)), OwnPicture.name)
+    return _remove_files(pictures.store().remove, list(db.session.scalars(names)), OwnPicture.name)
 
 
 def _erase_exports(person: ErasureSubject) -> bool:
@@ -102,7 +102,7 @@ def finish(person: ErasureSubject) -> None:
         while step():
             pass
     if user.image is not None:
-        pictures.remove(user.image)
+        pictures.store().remove(user.image)
     audit.record(None, audit.AuditAction.ERASED, f"user:{person.id}")
     db.session.expunge(user)
     db.session.execute(sa.delete(User).where(User.id == person.id).execution_options(synchronize_session=False))

@@ -61,7 +61,7 @@ def reconcile() -> list[int]:
 
 
 def stored_names() -> set[str]:
-    return set(storage.whole(_area()))
+    return {name for name, _ in _area().names() if not name.endswith(storage.UNFINISHED)}
 
 
 def check_keys() -> None:

@@ -85,17 +85,7 @@ def columns(
 def discard(name: str | None) -> None:
     """Remove a picture after the open unit of work has committed."""
     if name is not None:
-        after_commit(partial(remove, name))
-
-
-def remove(name: str) -> None:
-    """Remove a picture now."""
-    store().remove(name)
-
-
-def get(name: str) -> bytes:
-    """Return the bytes of a picture. Raise `NotFound` if the picture does not exist."""
-    return store().get(name)
+        after_commit(partial(store().remove, name))
 
 
 def url(name: str | None) -> str | None:

@@ -84,7 +84,10 @@ class FolderStore:
         # The suffix is random, so that unfinished files of killed processes do not conflict.
         unfinished = path.with_suffix(f".{secrets.token_hex(4)}{UNFINISHED}")
         with _available():
-            self._make_folder(path.parent)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if self.private:  # set the mode of an existing folder too
+                self.root.chmod(0o700)
+                path.parent.chmod(0o700)
             try:
                 with unfinished.open("xb") as file:
                     if self.private:
@@ -97,12 +100,6 @@ class FolderStore:
                 unfinished.unlink(missing_ok=True)
                 raise
             _fsync(path.parent)
-
-    def _make_folder(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        if self.private:  # set the mode of an existing folder too
-            for each in (self.root, folder):
-                each.chmod(0o700)
 
     def response(self, name: str, content_type: str) -> Response:
         try:
@@ -196,11 +193,6 @@ class BucketStore:
             raise Unavailable from error
         except BotoCoreError as error:
             raise Unavailable from error
-
-
-def whole(store: Store) -> Iterator[str]:
-    """Return the names in a store, without unfinished files."""
-    return (name for name, _ in store.names() if not name.endswith(UNFINISHED))
 
 
 def create(config: Config, area: Area | None = None) -> Store:

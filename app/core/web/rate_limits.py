@@ -31,7 +31,6 @@ from config import Config
 
 logger = logging.getLogger(__name__)
 
-T = TypeVar("T")
 View = TypeVar("View", bound=Callable[..., object])
 
 #: Pause in seconds after a failure to reach Redis. The process does not call Redis during the pause.
@@ -65,22 +64,19 @@ class RateLimits:
         self._refuse_unless(MovingWindowRateLimiter.test, rate, key)
 
     def _refuse_unless(self, is_allowed: Callable[..., bool], rate: RateLimitItem, key: tuple[str, ...]) -> None:
-        def ends_at(limiter: MovingWindowRateLimiter) -> float | None:
+        """Ask the counts in Redis. During an outage of Redis, ask the counts in the memory of this process."""
+
+        def end_of_limit(limiter: MovingWindowRateLimiter) -> float | None:
             return None if is_allowed(limiter, rate, *key) else limiter.get_window_stats(rate, *key).reset_time
 
-        if (end := self._ask(ends_at)) is not None:
-            raise TooManyRequests(retry_after=max(1, int(end - time()) + 1))
-
-    def _ask(self, question: Callable[[MovingWindowRateLimiter], T]) -> T:
-        """Call `question` with the counts in Redis.
-
-        During an outage of Redis, call `question` with the counts in the memory of this process.
-        """
         now = monotonic()
-        if now >= self._away_until:
+        if now < self._away_until:
+            end = end_of_limit(self._own)
+        else:
             self._away_until = now + self._pause_s  # only one call at a time tests whether Redis is available again
             try:
-                result = question(self._shared)
+                end = end_of_limit(self._shared)
+                self._away_until = self._pause_s = 0.0
             except RedisError as error:
                 if not self._pause_s:
                     logger.warning(
@@ -88,10 +84,9 @@ class RateLimits:
                     )
                 self._pause_s = AWAY_S
                 self._away_until = now + AWAY_S
-            else:
-                self._away_until = self._pause_s = 0.0
-                return result
-        return question(self._own)
+                end = end_of_limit(self._own)
+        if end is not None:
+            raise TooManyRequests(retry_after=max(1, int(end - time()) + 1))
 
 
 def caller_address() -> str:
@@ -137,12 +132,8 @@ def limit(
             if not limits.enabled or exempt_when() or (subject := key()) is None:
                 return view(*args, **kwargs)
             counted_by = ("limit", subject, counter or request.endpoint or "")
-            if not counts:
-                for each in rates:
-                    limits.hit(each, *counted_by)
-                return view(*args, **kwargs)
             for each in rates:
-                limits.test(each, *counted_by)
+                (limits.test if counts else limits.hit)(each, *counted_by)
             try:
                 return view(*args, **kwargs)
             except counts:

@@ -200,7 +200,7 @@ def test_a_copy_has_a_new_address_and_is_removed_by_a_rollback(site, client):
     with unit_of_work():
         copied = pictures.copy(name)
     assert copied != name
-    assert pictures.get(copied) == pictures.get(name)
+    assert pictures.store().get(copied) == pictures.store().get(name)
     before = stored(site)
     with suppress(ZeroDivisionError), unit_of_work():
         pictures.copy(name)
@@ -252,7 +252,7 @@ def test_a_connection_lost_while_reading_a_picture_raises_unavailable(endpoint, 
         env = {"ENVIRONMENT": "testing", "MEDIA_S3_BUCKET": BUCKET}
         for _ in _application(env):
             with pytest.raises(Unavailable):
-                pictures.get("0" * 32 + ".webp")
+                pictures.store().get("0" * 32 + ".webp")
 
 
 def test_a_missing_bucket_raises_unavailable(endpoint):
