@@ -20,13 +20,14 @@ from difflib import get_close_matches
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from dotenv import dotenv_values
-from environs import EnvValidationError, FileAwareEnv, ValidationError, validate
+from environs import FileAwareEnv, ValidationError, validate
+from marshmallow.fields import Boolean, Integer, String
 
 ROOT = Path(__file__).resolve().parent
 INSTANCE = ROOT / "instance"
@@ -82,8 +83,8 @@ def environment() -> dict[str, str]:
 # --- parsers of values ----------------------------------------------------------------------------------------------
 # The message of an error describes a valid value.
 
-#: Parser of a setting: a function, or the name and the arguments of a method of `environs.Env`.
-Parser = Callable[[str], object] | tuple[str, dict[str, object]]
+#: Parser of a setting. It raises `ValidationError` for an invalid text.
+Parser = Callable[[str], Any]
 
 
 def _check(is_valid: object, message: str) -> None:
@@ -92,19 +93,19 @@ def _check(is_valid: object, message: str) -> None:
 
 
 def _one_of(*names: str) -> Parser:
-    return "str", {"validate": validate.OneOf(names, error="must be one of {choices}")}
+    return String(validate=validate.OneOf(names, error="must be one of {choices}")).deserialize
 
 
 def _whole(low: int, high: int) -> Parser:
     message = f"must be a whole number from {low} to {high}"
-    return "int", {"validate": validate.Range(low, high, error=message), "error_messages": {"invalid": message}}
+    return Integer(validate=validate.Range(low, high, error=message), error_messages={"invalid": message}).deserialize
 
 
-SWITCH: Parser = ("bool", {"error_messages": {"invalid": "must be on or off"}})
+_switch = Boolean(error_messages={"invalid": "must be on or off"}).deserialize
 
 
 def _text(pattern: str, message: str) -> Parser:
-    return "str", {"validate": validate.Regexp(rf"(?:{pattern})\Z", error=message)}
+    return String(validate=validate.Regexp(rf"(?:{pattern})\Z", error=message)).deserialize
 
 
 def _list(each: str = ".+", message: str = "must name at least one") -> Callable[[str], tuple[str, ...]]:
@@ -206,7 +207,7 @@ def vapid_public_key(private_key: str) -> str:
 # --- the settings ---------------------------------------------------------------------------------------------------
 
 
-def setting(doc: str, parser: Parser = ("str", {}), default: object = None, *, secret: bool = False) -> Any:
+def setting(doc: str, parser: Parser = str, default: object = None, *, secret: bool = False) -> Any:
     """Declare a setting: its documentation, its parser, and its default. `MISSING` means that there is no default.
 
     The value of a secret may be in a file. The variable `NAME_FILE` then contains the path of this file. `repr` does
@@ -241,8 +242,8 @@ class Config:
         (),
     )
     contact: str | None = setting("How people reach the administrator, at most 80 characters", _contact)
-    console: bool | None = setting("The page `/console` for administrators (default: `on` in development)", SWITCH)
-    rate_limits: bool = setting("`on` or `off`", SWITCH, default=True)
+    console: bool | None = setting("The page `/console` for administrators (default: `on` in development)", _switch)
+    rate_limits: bool = setting("`on` or `off`", _switch, default=True)
     heartbeat_url: str | None = secret("Called each minute, with `/fail` if something is wrong", _address)
 
     database_url: str = secret("PostgreSQL, 15 or newer", _database, MISSING)
@@ -407,34 +408,21 @@ SECRET_FILES = {f"{name}_FILE" for name, spec in SETTINGS.items() if spec.metada
 
 def _parsed(env: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the values of the settings in `env`, and the problems of settings by name."""
-    reader = FileAwareEnv(eager=False, strip_whitespace=True)
+    reader = FileAwareEnv(strip_whitespace=True)
     values: dict[str, object] = {}
     problems: dict[str, str] = {}
     with _process_environment(env):
         for name, spec in SETTINGS.items():
-            parser = spec.metadata["parser"]
-            if callable(parser):
-                reader.add_parser(spec.name, partial(_unless_empty, parser))
-            method, options = (spec.name, {}) if callable(parser) else parser
             try:
-                value = getattr(reader, method)(name, default=None, **options)
+                if text := reader.str(name, ""):
+                    values[spec.name] = spec.metadata["parser"](text)
+                elif spec.default is MISSING:
+                    problems[name] = f"is missing: {spec.metadata['doc']}"
+            except ValidationError as error:
+                problems[name] = str(error.messages[0])
             except (OSError, ValueError):
                 problems[name] = f"cannot be read from the file in {name}_FILE"
-                continue
-            if value not in (None, ""):
-                values[spec.name] = value
-            elif spec.default is MISSING:
-                problems[name] = f"is missing: {spec.metadata['doc']}"
-    try:
-        reader.seal()
-    except EnvValidationError as error:
-        messages = cast(Mapping[str, list[str]], error.error_messages)  # it is a list only if `eager`
-        problems |= {name: lines[0] for name, lines in messages.items()}
-    return values, {name: problems[name] for name in SETTINGS if name in problems}
-
-
-def _unless_empty(parse: Callable[[str], object], text: str | None) -> object:
-    return parse(text) if text else None
+    return values, problems
 
 
 @contextmanager
