@@ -108,12 +108,16 @@ def test_verification_and_refusal_commands_are_not_recorded_as_use(world):
     assert db.session.scalar(sa.select(PhoneNumber.used_at)) is not None
 
 
-def test_reset_from_a_long_unused_number_sends_no_link(world):
+def test_reset_from_an_old_number_sends_a_link_only_if_the_number_was_used(world):
     with unit_of_work():
         db.session.execute(sa.update(User).values(created_at=sa.func.now() - timedelta(days=91)))
     for _ in range(2):
         assert world.phone.write("RESET").text is None
     assert world.received() == []
+    with unit_of_work():
+        numbers.record_use(world.phone.number)
+    world.phone.write("RESET")
+    assert "/reset-password?code=" in " ".join(world.received())
 
 
 def test_a_wrong_number_report_from_a_free_number_flags_its_next_owner(world):
