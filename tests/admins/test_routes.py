@@ -217,9 +217,6 @@ class TestGetUser:
         assert row["ip"] == "127.0.0.1"
         assert NIK not in str(row)
 
-    def test_an_unknown_person_is_not_found(self, admin):
-        assert_error(admin.get("/admins/users/999999"), 404)
-
 
 class TestUpdateUser:
     """PUT /admins/users/<user_id>"""
@@ -246,9 +243,6 @@ class TestUpdateUser:
         assert_error(admin.put(f"/admins/users/{boss.id}", {"is_verified": True}), 403, "superadmin_only")
         assert superadmin.put(f"/admins/users/{siti.id}", {"role_ids": ids(RoleName.SUPERADMIN)}).status_code == 200
         assert superadmin.put(f"/admins/users/{boss.id}", {"role_ids": ids(RoleName.PASIEN)}).status_code == 200
-
-    def test_an_unknown_person_is_not_found(self, admin):
-        assert_error(admin.put("/admins/users/999999", {"is_verified": True}), 404)
 
     def test_the_last_administrator_cannot_lose_the_role(self, client):
         only = make_admin()
@@ -285,9 +279,6 @@ class TestEndUserSessions:
         assert superadmin.delete(path, {"reason": "x"}).status_code == 204
         assert_error(theirs.get("/profile"), 401)
 
-    def test_an_unknown_person_is_not_found(self, admin):
-        assert_error(admin.delete("/admins/users/999999/sesi", {"reason": "x"}), 404)
-
 
 class TestFreePhone:
     """DELETE /admins/users/<user_id>/phone"""
@@ -314,9 +305,6 @@ class TestFreePhone:
         assert_error(admin.delete(path, {"reason": "x"}), 403, "superadmin_only")
         assert_error(superadmin.delete(path, {"reason": "x"}), 403, "forbidden")
         assert boss.phone == "+6281234567890"
-
-    def test_an_unknown_person_is_not_found(self, admin):
-        assert_error(admin.delete("/admins/users/999999/phone", {"reason": "x"}), 404)
 
 
 class TestListRelations:

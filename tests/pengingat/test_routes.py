@@ -226,9 +226,6 @@ class TestListReminders:
         assert siti.get("/pengingat/?tipe=makan").json == []
         assert_error(siti.get("/pengingat/?tipe=tidur"), 400, field="tipe")
 
-    def test_without_a_token_is_401(self, client):
-        assert_error(client.get("/pengingat/"), 401, "unauthorized")
-
 
 class TestGetReminder:
     """GET /pengingat/<pengingat_id>"""

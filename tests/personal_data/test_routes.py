@@ -44,9 +44,6 @@ class TestDeleteProfile:
         assert_error(mine.delete("/profile", body), 400, code, field)
         assert mine.get("/profile").status_code == 200
 
-    def test_without_a_token_is_401(self, client):
-        assert_error(client.delete("/profile", {"password": PASSWORD, "forum": "delete"}), 401)
-
     @pytest.mark.parametrize("make", [make_admin, make_superadmin])
     def test_the_last_administrator_and_superadmin_cannot_request_erasure(self, client, make):
         last = client.as_(make())
