@@ -25,7 +25,7 @@ $(NODE): dev/client/package-lock.json
 needs-%: $(EVERYTHING)
 	@$(PY) -m dev.system_packages $*
 
-.PHONY: help run test test-all test-browser coverage client lint lock format migrate migration worker openapi bench chaos load fuzz clean
+.PHONY: help run test test-all test-browser coverage client lint lock format migrate migration worker openapi bench chaos outages load fuzz clean
 
 help: # print the targets with their comments
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{ printf "  make %-13s %s\n", $$1, $$2 }'
@@ -84,8 +84,11 @@ openapi: $(SERVICE) ## write docs/openapi.json
 bench: needs-bench ## measure, and compare with the targets (T=forum for one)
 	@$(PY) -m bench $(T)
 
-chaos: $(EVERYTHING) ## reminders while all kinds of things go wrong (ARGS=--short, ARGS="kills freezes")
+chaos: $(EVERYTHING) ## reminders while all kinds of things go wrong (ARGS=--short, ARGS="kills poison")
 	@$(PY) -m bench.chaos $(ARGS)
+
+outages: needs-bench ## requests and reminders while PostgreSQL or Redis is away, and a pause of 11 minutes
+	@$(PY) -m bench outages && $(PY) -m bench.chaos outages stopped
 
 load: needs-load ## mixed traffic through the whole stack
 	@$(PY) -m bench.load $(ARGS)

@@ -1,4 +1,4 @@
-"""Chaos experiment: the same kills as in the module `kills`, but the provider sends receipts.
+"""Chaos experiment: the same faults as in the module `kills`, but the provider sends receipts.
 
 WhatsApp's receipts contain the id of our delivery. Each receipt arrives twice, in any order. If a worker is killed
 while it sends a delivery, a receipt settles the delivery before the delivery's lease (time limit) ends. Only calls that
@@ -22,14 +22,14 @@ SETTINGS = {
     "WHATSAPP_TEMPLATES": '{"reminder": "pengingat", "alert": "kabar"}',
 }
 
-WHOLE = ExperimentPlan(reminders=2000, seconds=300, faults=80)
-SHORT = ExperimentPlan(reminders=300, seconds=30, faults=12)
+WHOLE = ExperimentPlan(reminders=700, seconds=100, faults=30)
+SHORT = ExperimentPlan(reminders=300, seconds=30, faults=14)
 
 
 def run(plan: ExperimentPlan) -> Iterator[Result]:
     outcome = play(plan)
     print(outcome)
-    yield from outcome.results(f"{plan.faults} kills with receipts", doubled=0)
+    yield from outcome.results(f"{plan.faults} faults with receipts", doubled=0)
 
 
 def play(plan: ExperimentPlan) -> ExperimentOutcome:

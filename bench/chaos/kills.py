@@ -1,9 +1,12 @@
-"""Chaos row (one test of `bench.chaos`): random kills of processes.
+"""Chaos experiment: random kills of processes, freezes of workers, and lines that the provider cuts.
 
 The processes are workers, the processes of their jobs ("horses"), schedulers, Valkey and PostgreSQL. Valkey is also
-emptied with FLUSHALL. People answer their reminders at the same time. Afterwards caregivers get alerts about missed
-doses. While these alerts are sent, there are more kills, half as many as before. At the end, each dose must be in the
-ledger (the record of doses) exactly once, with the last answer.
+emptied with FLUSHALL. A freeze is shorter than the lease, the time for which a worker reserves a delivery. A cut line
+means that the provider takes a message, but closes the connection before it responds.
+
+People answer their reminders at the same time. Afterwards caregivers get alerts about missed doses. While these alerts
+are sent, there are more faults, half as many as before. At the end, each dose must be in the ledger (the record of
+doses) exactly once, with the last answer.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from threading import Timer
 
 import psutil
 import redis
@@ -27,20 +31,26 @@ from bench.environment import Result
 
 #: Relative frequency of each fault. "horse" is a kill of the child process in which an RQ worker runs a job. "clock" is
 #: a kill of the scheduler.
-FAULTS = {"horse": 30, "worker": 20, "clock": 18, "redis killed": 10, "redis emptied": 12, "postgres crash": 10}
+FAULTS = {
+    "horse": 25, "worker": 17, "clock": 15, "redis killed": 9, "redis emptied": 10, "postgres crash": 8, "freeze": 8,
+    "lines cut": 8,
+}  # fmt: skip
+FROZEN_S = (15.0, 25.0)
+#: Number of calls to the provider that a cut line affects.
+CUT = 5
 MAX_DOUBLED = 0.05
 #: Maximum seconds between two kills while alerts are sent.
 BESIDE_S = 1.0
 
 WHOLE = ExperimentPlan(reminders=2000, seconds=300, faults=80)
-SHORT = ExperimentPlan(reminders=300, seconds=30, faults=12)
+SHORT = ExperimentPlan(reminders=300, seconds=30, faults=14)
 
 
 def run(plan: ExperimentPlan) -> Iterator[Result]:
     outcome = play(plan)
     print(outcome)
     cut = min(outcome.unknown, round(MAX_DOUBLED * plan.reminders))
-    yield from outcome.results(f"{plan.faults} kills", doubled=cut, repeated=outcome.alerts.unknown)
+    yield from outcome.results(f"{plan.faults} faults", doubled=cut, repeated=outcome.alerts.unknown)
 
 
 def play(plan: ExperimentPlan) -> ExperimentOutcome:
@@ -119,6 +129,8 @@ class Kills:
             "redis killed": self._kill_redis,
             "redis emptied": self._empty_redis,
             "postgres crash": self._crash_postgres,
+            "freeze": self._freeze_worker,
+            "lines cut": self._cut_lines,
         }
         with contextlib.suppress(psutil.Error, ProcessLookupError):
             return faults[kind]()
@@ -148,6 +160,24 @@ class Kills:
 
     def _kill_worker(self) -> bool:
         self.random.choice(self.world.workers).process.kill()
+        return True
+
+    def _freeze_worker(self) -> bool:
+        """Freeze a worker and the processes of its jobs. A timer continues them, while other faults go on."""
+        worker = psutil.Process(self.random.choice(self.world.workers).process.pid)
+        processes = [worker, *worker.children(recursive=True)]
+
+        def each(act: Callable[[psutil.Process], None]) -> None:
+            for process in processes:
+                with contextlib.suppress(psutil.Error):
+                    act(process)
+
+        each(psutil.Process.suspend)
+        Timer(self.random.uniform(*FROZEN_S), each, [psutil.Process.resume]).start()
+        return True
+
+    def _cut_lines(self) -> bool:
+        self.world.sim.fault("messaging", "drop", times=CUT, after=True)
         return True
 
     def _kill_redis(self) -> bool:

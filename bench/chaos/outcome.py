@@ -32,6 +32,8 @@ class Ledger:
     wrong: int = 0
     #: Number of medicines whose stock is not the initial stock minus the doses taken.
     miscounted: int = 0
+    #: Number of messages about doses that were answered before a worker claimed the message.
+    said_late: int = 0
 
     @property
     def open(self) -> int:
@@ -39,13 +41,16 @@ class Ledger:
 
     @property
     def keeps_promises(self) -> bool:
-        return len(self.states) == self.occurrences and self.open == self.wrong == self.miscounted == 0
+        return (
+            len(self.states) == self.occurrences and self.open == self.wrong == self.miscounted == self.said_late == 0
+        )
 
     def results(self, name: str) -> Iterator[Result]:
         yield at_most(f"{name}: occurrences lost", self.occurrences - len(self.states), 0, f"of {self.occurrences:,}")
         yield at_most(f"{name}: without a final state", self.open, 0, "occurrences")
         yield at_most(f"{name}: not as they were answered", self.wrong, 0, "occurrences")
         yield at_most(f"{name}: stock miscounted", self.miscounted, 0, "medicines")
+        yield at_most(f"{name}: said after the answer", self.said_late, 0, "messages")
 
     def __str__(self) -> str:
         counts = ", ".join(f"{count} {state}" for state, count in sorted(Counter(self.states).items()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -39,6 +39,9 @@ HABITS: dict[tuple[str, ...], int] = {
 #: Tablets in stock of each medicine at the start. A dose is one tablet.
 IN_STOCK = 10
 PEOPLE_AT_ONCE = 4
+#: A message may arrive these seconds after the answer, because a worker that had claimed it before was frozen. A repeat
+#: after an unknown outcome comes later.
+SAID_S = 26.0
 LOOK_AGAIN_S = 0.2
 
 LET_AN_HOUR_PASS = """
@@ -82,6 +85,8 @@ class People:
         self.world = world
         self.random = random.Random(world.plan.seed)
         self.medicines: dict[str, Medicine] = {}
+        #: Time after the first answer to each reminder was committed, in seconds since 1970.
+        self.answered: dict[str, float] = {}
         self._open: set[str] = set()
 
     def remind_of(self, name: str, due: datetime, user_id: int) -> None:
@@ -131,15 +136,16 @@ class People:
                     medicine = self.medicines[name]
                     if "and" in medicine.habit:
                         for status in ("done", "skipped"):
-                            people.submit(self._say, medicine, [status])
+                            people.submit(self._say, name, [status])
                     else:
-                        people.submit(self._say, medicine, medicine.habit)
+                        people.submit(self._say, name, medicine.habit)
 
-    def _say(self, medicine: Medicine, habit: tuple[str, ...] | list[str]) -> None:
+    def _say(self, name: str, habit: Sequence[str]) -> None:
         """Repeat each answer until the service accepts it. An earlier attempt may already have recorded the answer."""
         with self.world.app.app_context():
             for status in habit:
-                insist(partial(self._confirm, medicine, status))
+                insist(partial(self._confirm, self.medicines[name], status))
+                self.answered.setdefault(name, time.time())
 
     def _confirm(self, medicine: Medicine, status: str) -> None:
         with contextlib.suppress(Conflict):
@@ -165,6 +171,8 @@ class People:
             ledger.states += [state for state in states if state]
             ledger.wrong += len(states) != 1 or states[0] not in by_id[medicine_id].may_end_as
             ledger.miscounted += float(left) != IN_STOCK - states.count(OccurrenceState.DONE)
+        for name, at in self.world.reminded():
+            ledger.said_late += at > self.answered.get(name, at) + SAID_S
         return ledger
 
     def _rows(self, ids: list[int]) -> list[tuple[int, list[str], str]]:

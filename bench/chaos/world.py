@@ -297,12 +297,17 @@ class World:
 
     def _count_arrivals(self, outcome: ExperimentOutcome) -> None:
         """Count the messages and pushes of this round's reminders, for the outcome."""
-        for message in list(self.sim.messaging.sent):
-            for name in self._reminded_of(message.target, message.text):
-                outcome.arrived[name] += 1
-                outcome.late_s.setdefault(name, message.at - self.due[name].timestamp())
+        for name, at in self.reminded():
+            outcome.arrived[name] += 1
+            outcome.late_s.setdefault(name, at - self.due[name].timestamp())
         for sent in list(self.sim.push.messages):
             outcome.pushes.update(self._reminded_of(sent.endpoint, sent.text or ""))
+
+    def reminded(self) -> Iterator[tuple[str, float]]:
+        """Yield the name of a reminder and the time (in seconds since 1970) for each message of this round."""
+        for message in list(self.sim.messaging.sent):
+            for name in self._reminded_of(message.target, message.text):
+                yield name, message.at
 
     def _reminded_of(self, address: str, text: str) -> set[str]:
         return set() if address in self.listeners else self.due.keys() & named(text)

@@ -23,7 +23,7 @@ def world():
 
 @pytest.mark.parametrize("how", ["stopped", "frozen"])
 def test_reminders_are_sent_once_during_a_redis_outage(world, how):
-    """Redis is unavailable until all reminders have arrived. `make bench T=outages` measures how late they are."""
+    """Redis is unavailable until all reminders have arrived. `make outages` measures how late they are."""
     outcome = through(world, "redis", how, lambda: wait_until(world.all_have_arrived))
     assert (outcome.lost, outcome.lost_pushes, outcome.doubled) == (0, 0, 0), str(outcome)
 
