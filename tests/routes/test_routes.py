@@ -27,6 +27,8 @@ from tests.routes.limits import ROUTE_LIMITS
 from tests.routes.registry import NOT_KEPT, PUBLIC_READS, ROUTES, routes
 from tests.routes.requests import send, undone
 
+pytestmark = pytest.mark.takes(seconds=25)
+
 PEOPLE = {"pasien", "pendamping", "pendamping of a dependent", "admin", "superadmin", "superadmin console"}
 #: Allowed callers for each access value of the registry. Other callers get 401 without a token and 403 with a token.
 LETS_IN = {
