@@ -33,7 +33,7 @@ RETRY_AFTER_S = 5
 class AppError(Exception):
     """Base class of errors. A subclass sets `status` and `code`. `message` is one Indonesian sentence."""
 
-    status = HTTPStatus.INTERNAL_SERVER_ERROR
+    status: int = HTTPStatus.INTERNAL_SERVER_ERROR
     code = "internal_error"
     message = "Terjadi kesalahan pada layanan. Silakan coba lagi."
 
@@ -209,29 +209,15 @@ class ApiErrorSchema(Schema):
     )
 
 
-def error_response(
-    status: int,
-    code: str,
-    message: str,
-    *,
-    errors: FieldErrors | None = None,
-    extra: Mapping[str, str] | None = None,
-    headers: Mapping[str, str] | None = None,
-) -> Response:
-    body: dict[str, object] = {"error": code, "message": message, **(extra or {})}
-    if errors is not None:
-        body["errors"] = errors
-    body["request_id"] = g.get("request_id", "")
-    response = current_app.response_class(json.dumps(body), status=status, mimetype="application/json")
-    response.headers.update(headers or {})
-    return response
-
-
 def handle_app_error(error: AppError) -> Response:
-    headers = {} if error.retry_after is None else {"Retry-After": str(error.retry_after)}
-    return error_response(
-        error.status, error.code, error.message, errors=error.errors, extra=error.extra, headers=headers
-    )
+    body: dict[str, object] = {"error": error.code, "message": error.message, **error.extra}
+    if error.errors is not None:
+        body["errors"] = error.errors
+    body["request_id"] = g.get("request_id", "")
+    response = current_app.response_class(json.dumps(body), status=error.status, mimetype="application/json")
+    if error.retry_after is not None:
+        response.headers["Retry-After"] = str(error.retry_after)
+    return response
 
 
 def handle_http_exception(error: HTTPException) -> Response:
@@ -243,9 +229,11 @@ def handle_http_exception(error: HTTPException) -> Response:
     code, message = HTTP_ERRORS.get(status, (unnamed.code, unnamed.message))
     if unnamed is AppError and message == AppError.message:
         message += ask_administrator("Jika terulang,")
-    passed_on = ("Allow", "Retry-After")
-    headers = {name: value for name, value in error.get_headers() if name in passed_on}
-    return error_response(status, code, message, headers=headers)
+    named = AppError(message, code=code)
+    named.status = status
+    response = handle_app_error(named)
+    response.headers.update([pair for pair in error.get_headers() if pair[0] in ("Allow", "Retry-After")])
+    return response
 
 
 def handle_database_error(error: sqlalchemy.exc.DBAPIError) -> Response:

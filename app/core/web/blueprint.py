@@ -21,7 +21,6 @@ from werkzeug.routing import IntegerConverter
 from app.core import errors
 from app.core.version import VERSION
 from app.core.web import dispatch, idempotency, pagination
-from app.core.web.caching import Caching
 from app.core.web.dispatch import AccessRule, View
 from app.core.web.openapi import document
 from app.core.web.openapi.variants import Plugin
@@ -84,7 +83,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         access: AccessRule | None = getattr(view_func, "access", None)
         if view_func is None or access is None:
             raise TypeError(f"{rule}: every route says who may call it")
-        caching: Caching | None = getattr(view_func, "caching", None)
+        caching: Callable[[View], View] | None = getattr(view_func, "caching", None)
         if caching and (options.get("methods") != ["GET"] or access.security not in ANYBODY):
             raise TypeError(f"{rule}: only a public read may be kept by others")
         takes_key = idempotency.takes_key(view_func, options.get("methods"), access.security)
@@ -100,7 +99,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         view = self.doc(**described)(view_func)
         view = idempotency.once(view) if takes_key else view
         call = dispatch.around(view, access)
-        super().add_url_rule(rule, endpoint, caching.around(call) if caching else call, *args, **options)
+        super().add_url_rule(rule, endpoint, caching(call) if caching else call, *args, **options)
 
     def arguments(self, schema: SchemaLike, **kwargs: object) -> Callable[[V], View]:
         """Extend flask-smorest's decorator: create the schema once, instead of once per request."""

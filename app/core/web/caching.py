@@ -19,18 +19,16 @@ A_DAY_S = 86_400
 TEN_MINUTES_S = 600
 
 
-class Caching:
-    """The caching of one route: the headers of its successful responses."""
+def cached(max_age_s: int, *, stale_if_error_s: int = TEN_MINUTES_S) -> Callable[[View], View]:
+    """Let caches store a public GET for `max_age_s` seconds, and during an outage for `stale_if_error_s` seconds more.
 
-    def __init__(self, max_age_s: int, stale_if_error_s: int) -> None:
-        #: `stale-while-revalidate` equals `max-age`. In a cache, the response of a route with `max-age` 1 s is
-        #: therefore at most two seconds old. A post that a moderator hides disappears from caches within this time.
-        stale_s = self.max_age_s = max_age_s
-        self.header = (
-            f"public, max-age={max_age_s}, stale-while-revalidate={stale_s}, stale-if-error={stale_if_error_s}"
-        )
+    Use 1 s for content from users, and 60 s for content from administrators.
+    """
+    # `stale-while-revalidate` equals `max-age`. In a cache, the response of a route with `max-age` 1 s is therefore at
+    # most two seconds old. A post that a moderator hides disappears from caches within this time.
+    header = f"public, max-age={max_age_s}, stale-while-revalidate={max_age_s}, stale-if-error={stale_if_error_s}"
 
-    def around(self, view: Callable[..., Response]) -> Callable[..., Response]:
+    def around(view: Callable[..., Response]) -> Callable[..., Response]:
         """Wrap the view so that caches may store its successful responses to requests without a token."""
 
         @wraps(view)
@@ -38,7 +36,7 @@ class Caching:
             response = view(*args, **kwargs)
             if "Authorization" in request.headers or response.status_code != 200:
                 return response
-            response.headers["Cache-Control"] = self.header
+            response.headers["Cache-Control"] = header
             response.add_etag()  # a hash of the body, which is the same in all processes
             if request.if_none_match.contains_weak(response.get_etag()[0] or ""):
                 response.status_code = 304  # werkzeug drops the body of a 304, and the headers about the body
@@ -46,16 +44,8 @@ class Caching:
 
         return call
 
-
-def cached(max_age_s: int, *, stale_if_error_s: int = TEN_MINUTES_S) -> Callable[[View], View]:
-    """Let caches store a public GET for `max_age_s` seconds, and during an outage for `stale_if_error_s` seconds more.
-
-    Use 1 s for content from users, and 60 s for content from administrators.
-    """
-    caching = Caching(max_age_s, stale_if_error_s)
-
     def mark(view: View) -> View:
-        view.caching = caching  # type: ignore[attr-defined]
+        view.caching = around  # type: ignore[attr-defined]
         return view
 
     return mark

@@ -45,13 +45,6 @@ class Page:
         """Return a long text of a row. Without paging parameters, cut the text, because the response has many rows."""
         return text if self.is_paged else text[:MAX_TEXT]
 
-    def total(self, shown: int) -> int | None:
-        """Return the number of rows on all pages if this page is the last one. Otherwise return None.
-
-        `shown` is the number of rows on this page.
-        """
-        return self.offset + shown if shown < self.size and (shown or self.offset == 0) else None
-
 
 @dataclass(frozen=True)
 class Listing(Generic[T]):
@@ -152,8 +145,8 @@ def count_all(query: AnySelect, page: Page, shown: int) -> int:
 
     `shown` is the number of rows on this page. Run a count query only if this page is not the last one.
     """
-    if (total := page.total(shown)) is not None:
-        return total
+    if shown < page.size and (shown or page.offset == 0):
+        return page.offset + shown
     counted = query.order_by(None).limit(MAX_COUNTED).subquery()
     return db.session.scalar(sa.select(sa.func.count()).select_from(counted)) or 0
 
