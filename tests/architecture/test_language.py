@@ -12,8 +12,8 @@ from tests.architecture.modules import called
 from tests.helpers.language import faults
 from tests.helpers.offenders import assert_none
 
-#: Modules whose texts are only for operators and programs.
-FOR_OPERATORS = ("cli.py", "core/operations/")
+#: Modules whose texts are only for operators and programs, or are tables of what people write.
+NOT_FOR_PEOPLE = ("cli.py", "core/operations/", "forum/service/crisis_phrases.py")
 
 #: Modules in which every string is a message to people.
 MESSAGES = ("accounts/notices.py", "forum/service/notices.py", "pengingat/outgoing/texts.py")
@@ -77,7 +77,7 @@ def told(module):
 def prose(modules):
     """Place and text of string literals with several words. Paths, dictionary keys and SQL statements are left out."""
     statement = re.compile(r"\b(SELECT|FROM|INSERT|UPDATE|WITH|LOCK|ALTER|GRANT|redis\.call)\b|<.*>")
-    speaking = (m for m in modules if not m.name.startswith(FOR_OPERATORS) and m.path.name != "__init__.py")
+    speaking = (m for m in modules if not m.name.startswith(NOT_FOR_PEOPLE) and m.path.name != "__init__.py")
     return [
         (module.at(line), text)
         for module in speaking
