@@ -1,10 +1,10 @@
-"""Benchmark of frequently called functions, while their tables grow from 10,000 to 10,000,000 rows.
+"""Benchmark of frequently called functions, while their tables grow from 10,000 rows to 1,000,000 or more.
 
 Routes and workers call these functions. The benchmark calls them without HTTP, for random rows. The cost of a function
 is its time divided by the time of a select by primary key in the same round. Other load on the machine slows down the
 function and the select alike, so the cost stays the same.
 
-At every size, one person, one thread and one search circle have the same number of rows. `--most 100000` sets the
+At every size, one person and one thread have the same number of rows. `--most 10000000` sets the
 largest size. `test_plans.py` checks which index each statement uses.
 """
 
@@ -25,11 +25,8 @@ import sqlalchemy as sa
 from app import wiring
 from app.core.database.session import db, unit_of_work
 from app.core.web.pagination import Page
-from app.faskes.schemas import NearbyQuery
-from app.faskes.service import facilities, nearby
 from app.forum.schemas import PostQuery, RepliesQuery
 from app.forum.service import reads
-from app.identity import credentials
 from app.identity.models import Role
 from app.notifications.delivery import claims
 from app.pengingat.ledger import answers
@@ -37,6 +34,9 @@ from app.pengingat.ledger.schemas import NewAnswer
 from bench.environment import BenchEnvironment, Result, at_most
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
+#: Largest size without the option `--most`.
+USUAL = 1_000_000
+PEOPLE = 100_000
 #: Maximum ratio of the cost at one size to the cost at the next smaller size. For a `flat` function, this is the
 #: maximum ratio of the cost at the largest size to the cost at the smallest size.
 MAX_GROWTH = 1.3
@@ -50,10 +50,6 @@ MEMORY = 0.25
 
 #: Number of replies of one thread, of reminders of one person, and of occurrences of one reminder.
 REPLIES_EACH, REMINDERS_EACH, OCCURRENCES_EACH = 10, 10, 100
-#: A word that is in the name of every facility.
-COMMON = "sari"
-#: Degrees between neighbouring facilities. The facilities form a square grid around a point on the equator.
-GRID = 0.018
 
 FIRST = Page(1, 20)
 
@@ -82,7 +78,7 @@ class GrowthTable:
     fill: str
     paths: tuple[HotPath, ...]
     #: Tables to empty after the measurement at the last size.
-    empty: str = ""
+    empty: str
 
 
 # --- the measured functions -------------------------------------------------------------------------------------------
@@ -94,20 +90,6 @@ def _list(_: int) -> None:
 
 def _thread(n: int) -> None:
     reads.get_thread(n - (n - 1) % (REPLIES_EACH + 1), RepliesQuery(), None)
-
-
-#: Latitude and longitude of the facility to search around.
-centre: list[float] = []
-
-
-def _choose_centre(cursor: Any, n: int) -> None:
-    cursor.execute("SELECT lat, lng FROM faskes WHERE id = %s", [f"bench-{n}"])
-    centre[:] = cursor.fetchone()
-
-
-def _nearby(_: int) -> None:
-    lat, lng = centre
-    assert nearby.nearby(NearbyQuery(lat + GRID / 3, lng, 5000, FIRST)).total > 0
 
 
 def _confirm(n: int) -> None:
@@ -147,16 +129,11 @@ def _tick(_: int) -> None:
 
 # --- the tables -----------------------------------------------------------------------------------------------------
 
-#: The table of users grows first. It keeps its largest size while the other tables grow.
+USERS = f"""
+INSERT INTO users (id, username, password_hash, nama_ktp)
+SELECT n, 'orang' || n, '', 'Orang' FROM generate_series(1::bigint, {PEOPLE}) n
+"""
 TABLES = (
-    GrowthTable(
-        "users",
-        """
-        INSERT INTO users (id, username, password_hash, nama_ktp)
-        SELECT n, 'orang' || n, '', 'Orang' FROM generate_series(1::bigint, {rows}) n
-        """,
-        (HotPath("login's lookup", lambda n: credentials.by_login(f"orang{n}")),),
-    ),
     GrowthTable(
         # Each thread is followed by its replies. The second half of the replies are replies to the first reply.
         "posts",
@@ -171,20 +148,6 @@ TABLES = (
         """,
         (HotPath("first page of the list", _list), HotPath("thread of 10 replies", _thread)),
         empty="posts",
-    ),
-    GrowthTable(
-        "faskes",
-        f"""
-        INSERT INTO faskes (id, nama, lat, lng, jenis, province, created_at)
-        SELECT 'bench-' || n, 'klinik {COMMON}', (n / side - side / 2) * {GRID}, 110 + (n % side - side / 2) * {GRID},
-            'klinik', 'Jawa Barat', now() - n * interval '1 second'
-        FROM generate_series(1::bigint, {{rows}}) n, (SELECT sqrt({{rows}})::bigint AS side) square
-        """,
-        (
-            HotPath("nearby", _nearby, _choose_centre),
-            HotPath("search, a word of all", lambda _: facilities.search(COMMON, FIRST)),
-        ),
-        empty="faskes",
     ),
     GrowthTable(
         # The rows are in order of their due time: first all occurrences of one day, then all of the next day. The last
@@ -204,7 +167,7 @@ TABLES = (
             generate_series(1::bigint, {{rows}} / {OCCURRENCES_EACH}) reminder;
         ANALYZE reminders
         """,
-        (HotPath("konfirmasi", _confirm, _reopen), HotPath("clock's tick", _tick, flat=True)),
+        (HotPath("konfirmasi", _confirm, _reopen),),
         empty="reminders, occurrences",
     ),
     GrowthTable(
@@ -246,7 +209,7 @@ SELECT pg_prewarm(%(table)s), pg_prewarm('users'), pg_prewarm('pk_users'),
 """
 
 
-def _fill(cursor: Any, table: GrowthTable, rows: int, people: int) -> None:
+def _fill(cursor: Any, table: GrowthTable, rows: int) -> None:
     """Empty a table and all tables that reference it. Then fill the table with new rows."""
     started = time.monotonic()
     cursor.execute("SET synchronous_commit = off; SET work_mem = '256MB'; SET maintenance_work_mem = '1GB'")
@@ -256,7 +219,7 @@ def _fill(cursor: Any, table: GrowthTable, rows: int, people: int) -> None:
     # The first change of a disk page after a checkpoint is more expensive than later changes. Run a checkpoint for each
     # size, so that this cost is the same for all sizes.
     upkeep = f"VACUUM ANALYZE {table.name}", "CHECKPOINT"
-    for statement in (*drops, table.fill.format(rows=rows, people=people), *builds, *upkeep):
+    for statement in (*drops, table.fill.format(rows=rows, people=PEOPLE), *builds, *upkeep):
         cursor.execute(statement)
     cursor.execute(WARM, {"table": table.name})
     # Close the connections, because open connections keep query plans for the smaller table.
@@ -268,7 +231,7 @@ def _fill(cursor: Any, table: GrowthTable, rows: int, people: int) -> None:
 
 
 def run(environment: BenchEnvironment) -> Iterator[Result]:
-    most = environment.most or (SIZES[1] if environment.short else SIZES[-1])
+    most = environment.most or (SIZES[1] if environment.short else USUAL)
     sizes = [rows for rows in SIZES if rows <= most]
     if len(sizes) < 2:
         raise SystemExit(f"Growth needs two sizes: --most {SIZES[1]} or more.")
@@ -277,11 +240,12 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
     with contextlib.closing(superuser) as connection, connection.cursor() as cursor:
         connection.autocommit = True
         cursor.execute("CREATE EXTENSION pg_prewarm")
+        cursor.execute(USERS)
         with environment.app.app_context():
             for table in TABLES:
                 costs: dict[HotPath, list[float]] = {path: [] for path in table.paths}
                 for rows in sizes:
-                    _fill(cursor, table, rows, sizes[-1])
+                    _fill(cursor, table, rows)
                     measured: dict[HotPath, list[float]] = {path: [] for path in costs}
                     for turn, path in itertools.product(range(TURNS), costs):
                         measured[path] += _rounds(cursor, path, rows, turn)
@@ -290,8 +254,7 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
                     for path, spent in costs.items():
                         spent.append(quantiles(measured[path], n=4)[0])
                 yield from (_result(f"growth: {table.name}: {path.name}", path, costs[path], sizes) for path in costs)
-                if table.empty:
-                    cursor.execute(f"TRUNCATE {table.empty} CASCADE")
+                cursor.execute(f"TRUNCATE {table.empty} CASCADE")
 
 
 def _rounds(cursor: Any, path: HotPath, rows: int, turn: int) -> list[float]:

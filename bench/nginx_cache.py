@@ -1,6 +1,6 @@
 """Benchmark of public reads through the deployed nginx.
 
-It compares the reads with static files. It also measures reads while PostgreSQL is stopped.
+It compares the reads with static files. `make outages` also measures reads while PostgreSQL is stopped.
 """
 
 from __future__ import annotations
@@ -26,9 +26,6 @@ READS = {
 }
 
 AWAY_S = 300.0
-#: Seconds for which PostgreSQL is stopped if the option `--short` is given. A cached response becomes stale within this
-#: time.
-SHORTLY_AWAY_S = 20.0
 #: Seconds during which 32 clients request one address.
 CROWD_S = 10
 
@@ -58,21 +55,24 @@ class SiteWithFiles(DeployedStack):
         return self.log.read_text().count(f'"route":"{route}"')
 
 
-def run(environment: BenchEnvironment) -> Iterator[Result]:
+def run(_: BenchEnvironment) -> Iterator[Result]:
+    with _deployed() as isolated:
+        assert isinstance(isolated.stack, SiteWithFiles)
+        yield from against_files(isolated.stack)
+        yield from a_crowd(isolated.stack)
+
+
+@contextlib.contextmanager
+def _deployed() -> Iterator[IsolatedStack]:
     with (
         tempfile.TemporaryDirectory(prefix="nginx-cache-") as name,
         IsolatedStack.opened(Path(name), SiteWithFiles, FRONTEND_URL="https://app.example.org") as isolated,
     ):
-        site = isolated.stack
-        assert isinstance(site, SiteWithFiles)
-        site.call("POST", "/register", json=PERSON).raise_for_status()
-        token = site.call("POST", "/login", json=PERSON).json()["access_token"]
+        isolated.stack.call("POST", "/register", json=PERSON).raise_for_status()
         with contextlib.closing(psycopg2.connect(isolated.postgres.url())) as connection:
             connection.cursor().execute(FILL)
             connection.commit()
-        yield from against_files(site)
-        yield from a_crowd(site)
-        yield from without_postgres(isolated, site, token, SHORTLY_AWAY_S if environment.short else AWAY_S)
+        yield isolated
 
 
 def against_files(site: SiteWithFiles) -> Iterator[Result]:
@@ -98,16 +98,23 @@ def a_crowd(site: SiteWithFiles) -> Iterator[Result]:
     yield at_most("edge: of 32 clients reach the service", reached, 1, "requests a second")
 
 
-def without_postgres(isolated: IsolatedStack, site: DeployedStack, token: str, away_s: float) -> Iterator[Result]:
+def without_postgres() -> Iterator[Result]:
+    """Measure reads and writes while PostgreSQL is stopped for five minutes."""
+    with _deployed() as isolated:
+        token = isolated.stack.call("POST", "/login", json=PERSON).json()["access_token"]
+        yield from _without_postgres(isolated, token)
+
+
+def _without_postgres(isolated: IsolatedStack, token: str) -> Iterator[Result]:
     kinds: dict[str, Request] = {name: ("GET", path, {}) for name, path in READS.items()}
     write: Request = ("POST", "/forum/threads/1/like", {"token": token})
-    with Load(site, {**kinds, "writes": write}) as load:
+    with Load(isolated.stack, {**kinds, "writes": write}) as load:
         with isolated.without_postgres("stopped"):
             down = time.monotonic()
-            time.sleep(away_s)
+            time.sleep(AWAY_S)
             ready = time.monotonic()
         time.sleep(2)
-    name = f"nginx_cache: PostgreSQL stopped {away_s:.0f} s"
+    name = f"nginx_cache: PostgreSQL stopped {AWAY_S:.0f} s"
     reads = [status for kind in READS for _, _, status in load.answers[kind].seen]
     writes = load.answers["writes"].during(down, ready)
     yield at_most(f"{name}: failed reads", sum(status != 200 for status in reads), 0, f"of {len(reads):,}")

@@ -1,4 +1,4 @@
-"""Benchmark of outages: PostgreSQL or Redis is stopped or frozen for half a minute.
+"""Benchmark of outages: PostgreSQL or Redis is stopped or frozen for half a minute, PostgreSQL also for five minutes.
 
 It measures the responses of the service, and the delay of reminders that are due in the outage.
 """
@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from bench import nginx_cache
 from bench.chaos.outcome import ExperimentOutcome, ExperimentPlan
 from bench.chaos.world import World, opened
 from bench.environment import BenchEnvironment, Result, at_most
@@ -34,6 +35,7 @@ ANSWERED_S = 20.0
 
 
 def run(_: BenchEnvironment) -> Iterator[Result]:
+    yield from nginx_cache.without_postgres()
     with tempfile.TemporaryDirectory(prefix="outage-") as name, IsolatedStack.opened(Path(name)) as isolated:
         isolated.stack.call("POST", "/register", json=PERSON).raise_for_status()
         yield from without_postgres(isolated, "stopped", refused_s=0.5, back_s=1)

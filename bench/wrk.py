@@ -74,7 +74,7 @@ def rate(url: str, target: Target, *, seconds: int = 2, connections: int = 16) -
     return float(match[1])
 
 
-def rates(url: str, targets: Mapping[str, Target], *, rounds: int = 5, seconds: int = 2) -> dict[str, float]:
+def rates(url: str, targets: Mapping[str, Target], *, rounds: int = 5, seconds: int = 1) -> dict[str, float]:
     """Return the requests a second of each target, as a median of several rounds.
 
     The targets take turns in each round. A warm-up round is not counted.
