@@ -106,6 +106,9 @@ class Player:
             self.ledger.miss()
         bells = [self.received.match(sent) for sent in self.service.providers.sent[before:]]
         new = [each for each in bells if each]
+        self.played["repeated in part"] += any(
+            len({len(bell.sent_at) for _, bell in each.said}) > 1 for each in self.received.messages
+        )
         for bell, *others in new:
             self.played[f"several {bell.kind} {bell.channel}"] += bool(others)
             self.played[f"sent {bell.kind} {bell.channel} {len(bell.sent_at)} {self.service.providers.mood}"] += 1

@@ -29,6 +29,7 @@ SHARES = {
     "pass_time_without_a_worker": 1,
     "change_the_providers": 2,
     "kill_the_worker": 1,
+    "answer_between_two_calls": 1,
     "answer": 8,
     "answer_now": 2,
     "answer_offline": 2,
@@ -79,6 +80,14 @@ class Sequence:
         self.player.pass_to_the_next_time(0, works=False)
         self.player.work(self.draw.randint(1, 60))
 
+    def answer_between_two_calls(self):
+        """Answer one time of a message whose call has an unknown outcome, before the message is repeated."""
+        self.player.change_the_providers("silent")
+        self.player.pass_to_the_next_time(0)
+        self.player.answer("app", self._which(), "done")
+        self.player.change_the_providers("silent")
+        self.player.pass_time(1)
+
     def answer(self):
         way = self.draw.choice(("app", "link", "link", "push", "push", "caregiver"))
         self.player.answer(way, self._which(), self.draw.choice(STATUSES))
@@ -126,7 +135,7 @@ PLAYED = (
         for status in ("done", "skipped", "snooze")
         for way in ("link", "push", "chat")
     ),
-    *("numbers done", "numbers skipped"),
+    *("numbers done", "numbers skipped", "repeated in part"),
     *("killed", "edited", "deleted", "withdrawn"),
 )
 
