@@ -12,7 +12,7 @@ from time import monotonic
 import sqlalchemy as sa
 
 from app.core.database import db_time
-from app.core.database.session import db, unit_of_work
+from app.core.database.session import db, repeat_in_batches, unit_of_work
 from app.core.jobs.queue import BULK, enqueue_once_now
 from app.identity import erasure
 from app.identity.models import User
@@ -119,9 +119,4 @@ def delete_old() -> None:
     """Delete occurrences older than 400 days, in small transactions."""
     is_old = Occurrence.due_at < db_time.now() - rows.KEPT
     some = sa.select(Occurrence.id).where(is_old).limit(DELETE_BATCH).with_for_update(skip_locked=True)
-    deletion = sa.delete(Occurrence).where(Occurrence.id.in_(some.scalar_subquery())).returning(Occurrence.id)
-    while True:
-        with unit_of_work():
-            count = len(db.session.scalars(deletion.execution_options(synchronize_session=False)).all())
-        if count < DELETE_BATCH:
-            return
+    repeat_in_batches(sa.delete(Occurrence).where(Occurrence.id.in_(some.scalar_subquery())), DELETE_BATCH)
