@@ -5,7 +5,7 @@ import json
 from tests.helpers.factories import PASSWORD
 from tests.inbox.bodies import fonnte_message, heard, message, whatsapp
 from tests.inbox.phones import VERIFY_TOKEN
-from tests.routes.bodies import OBAT
+from tests.personal_data.leaving import OBAT
 from tests.routes.row import Row
 
 HERE = "lat=-6.88&lng=107.55"

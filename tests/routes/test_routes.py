@@ -22,10 +22,10 @@ from tests.caregivers.dependents import keep
 from tests.helpers.document import answer_fields
 from tests.helpers.factories import make_admin, make_user
 from tests.helpers.offenders import assert_none
-from tests.routes.bodies import PRIVATE
 from tests.routes.limits import ROUTE_LIMITS
 from tests.routes.registry import NOT_KEPT, PUBLIC_READS, ROUTES, routes
 from tests.routes.requests import send, undone
+from tests.routes.world import PRIVATE
 
 pytestmark = pytest.mark.takes(seconds=25)
 

@@ -16,9 +16,11 @@ from tests.helpers.factories import PASSWORD, make_admin, make_article, make_sup
 from tests.inbox.phones import FONNTE_TOKEN
 from tests.pengingat.falling_due import fall_due
 from tests.pengingat.links import payloads
-from tests.routes.bodies import OBAT, PRIVATE
+from tests.personal_data.leaving import OBAT
 from tests.videos.samples import CHANNEL
 
+#: A part of the names of Siti and of the dependent. No stranger may read it.
+PRIVATE = "Rahasia Aminah"
 NIK = "3273014502900001"
 
 
