@@ -7,7 +7,7 @@ A program that cannot use this context manager starts the simulators with `pytho
 calls the simulators' routes below `/_control`.
 """
 
-from dev.simulators.catalogue import simulators
+from dev.simulators.control import simulators
 from dev.simulators.server import Server
 
 __all__ = ["Server", "simulators"]

@@ -10,7 +10,7 @@ import json
 import signal
 from threading import Event
 
-from dev.simulators.catalogue import simulators
+from dev.simulators.control import simulators
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from flask import Blueprint
 from flask.typing import ResponseReturnValue
 
 #: Error responses of a provider, by kind.
-Refusals = Mapping[str, Callable[[], ResponseReturnValue]]
+Refusals = Mapping[str, ResponseReturnValue]
 
 #: Maximum number of calls that a simulator keeps. The oldest are dropped first.
 MEMORY = 200_000
@@ -39,12 +39,13 @@ class Simulator:
     """One external service, under `/<name>` of the simulator server.
 
     A subclass sets `name`, and adds the provider's API in `routes`. `env` returns the settings that make the service
-    call the simulator. `refusals` returns the provider's error responses by kind, such as "quota" in
+    call the simulator. `refusals` has the provider's error responses by kind, such as "quota" in
     `fault(name, "quota")`. `actions` returns functions that other processes call with
     `POST /_control/<name>/<action>`.
     """
 
     name: ClassVar[str]
+    refusals: ClassVar[Refusals] = {}
 
     def __init__(self) -> None:
         self.lock = RLock()
@@ -58,10 +59,6 @@ class Simulator:
 
     def env(self) -> dict[str, str]:
         """Return the settings that make the service call this simulator."""
-        return {}
-
-    def refusals(self) -> Refusals:
-        """Return the provider's error responses by kind. `Server.fault` accepts these kinds."""
         return {}
 
     def actions(self) -> dict[str, Callable[..., Any]]:

@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from flask import Blueprint, abort, jsonify, request
 from flask.typing import ResponseReturnValue
 
+from dev.simulators.messaging import Messaging
+from dev.simulators.push import Push
+from dev.simulators.replayed import Captcha, Heartbeat, Ministry, PlacesSearch, Videos
 from dev.simulators.server import Server
+
+
+@contextmanager
+def simulators(port: int = 0) -> Iterator[Server]:
+    """Run all simulators during the block.
+
+    >>> with simulators() as sim:
+    ...     sim.fault("messaging", "hang", times=1)
+    """
+    server = Server([Messaging(), Captcha(), Videos(), Ministry(), Push(), PlacesSearch(), Heartbeat()], port)
+    server.serve(control_routes(server))
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
 
 
 def control_routes(server: Server) -> Blueprint:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from flask import Blueprint, request
 from flask.typing import ResponseReturnValue
@@ -39,6 +39,7 @@ class Messaging(Simulator):
     """The gateways Fonnte and WhatsApp Cloud API. `sent` contains the delivered messages, oldest first."""
 
     name = "messaging"
+    refusals: ClassVar[Refusals] = messaging_refusals.ALL
 
     def __init__(self) -> None:
         super().__init__()
@@ -69,9 +70,6 @@ class Messaging(Simulator):
         blueprint.post("/delete-message")(self._delete)
         blueprint.post("/<sender_id>/messages")(self._whatsapp)
         blueprint.get("/<sender_id>")(self._health)
-
-    def refusals(self) -> Refusals:
-        return messaging_refusals.ALL
 
     def actions(self) -> dict[str, Callable[..., Any]]:
         acts = (self.mark_invalid, self.disconnect, self.connect, self.ban, self.lower_quality, self.fail_later)

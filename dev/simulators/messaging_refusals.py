@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from flask.typing import ResponseReturnValue
 
 from dev.simulators.base import Refusals
@@ -57,6 +55,6 @@ def whatsapp_error(code: int) -> ResponseReturnValue:
 
 #: Error responses by the kind of the simulated fault.
 ALL: Refusals = {
-    **{name: partial(fonnte_refusal, reason) for name, reason in FONNTE_REASONS.items()},
-    **{f"code_{code}": partial(whatsapp_error, code) for code in WHATSAPP_ERRORS},
+    **{name: fonnte_refusal(reason) for name, reason in FONNTE_REASONS.items()},
+    **{f"code_{code}": whatsapp_error(code) for code in WHATSAPP_ERRORS},
 }

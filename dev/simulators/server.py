@@ -9,7 +9,6 @@ from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING, Any
 
 from flask import Blueprint, Flask
-from flask.typing import ResponseReturnValue
 from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
 from werkzeug.test import run_wsgi_app
 from werkzeug.wrappers import Request, Response
@@ -86,7 +85,7 @@ class Server:
 
     def fault(self, name: str, kind: str, **options: Any) -> Fault:
         """Plan a failure of one simulator. `kind` is a name in `faults.WIRE` or in the simulator's `refusals`."""
-        known = {*WIRE, LATENCY, *self.simulators[name].refusals()}
+        known = {*WIRE, LATENCY, *self.simulators[name].refusals}
         if kind not in known:
             raise ValueError(f"{name} knows no fault {kind!r}, but {', '.join(sorted(known))}")
         fault = Fault(name, kind, **options)
@@ -163,7 +162,4 @@ class Server:
     def _fail(self, fault: Fault, environ: WSGIEnvironment) -> Response:
         if fault.kind in WIRE:
             return WIRE[fault.kind](Exchange(fault, environ["werkzeug.socket"], self._stopped))
-        refuse = self.simulators[fault.name].refusals()[fault.kind]
-        with self._app.request_context(environ):
-            answer: ResponseReturnValue = refuse()
-            return self._app.make_response(answer)
+        return self._app.make_response(self.simulators[fault.name].refusals[fault.kind])

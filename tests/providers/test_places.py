@@ -8,7 +8,7 @@ from app.providers import places
 from app.providers.http import Http, ProviderError
 from app.providers.places import Place, Places
 from config import Config
-from dev.simulators.places import KEY
+from dev.simulators.replayed import KEY
 from dev.stack.waiting import PATIENCE_S
 from tests.providers.patience import PATIENT, patience_with
 from tests.providers.raw_server import raw
@@ -151,8 +151,7 @@ def test_an_invalid_or_closed_place_is_left_out(sim, extra):
     ],
 )
 def test_invalid_optional_fields_of_a_place_are_dropped_or_cleaned(sim, extra, field, value):
-    sim.places.reset()
-    sim.places.facilities = {}
+    sim.places.facilities.clear()
     sim.places.add("ChIJstrange", "RS Aneh", *JAYAPURA, extra=extra)
     (place,) = client(sim).nearby(*JAYAPURA, 1000)
     assert getattr(place, field) == value

@@ -5,7 +5,6 @@ import pytest
 from app.providers.responses import ProviderError
 from app.providers.videos import BUDGET_S, VideoPlatform, read_video, thumbnail_of
 from config import Config
-from dev.simulators.videos import Video
 
 CHANNEL = "UCkemenkesSimulasi0000001"
 
@@ -64,7 +63,7 @@ def test_an_unknown_channel_is_none(platform, channel_id):
 
 
 def test_search_results_keep_their_order_and_have_unescaped_titles(sim, platform):
-    sim.videos.add("escaped0001", "Gula & Garam <penting>")
+    sim.videos.add("escaped0001", title="Gula & Garam <penting>")
     assert [video.title for video in platform.search("garam")] == ["Gula & Garam <penting>"]
     assert [video.title for video in platform.search("gizi")][:2] == ["Edukasi Gizi #0", "Edukasi Gizi #1"]
     assert platform.search("tidak ada yang begini") == []
@@ -90,7 +89,7 @@ def test_every_fault_raises_a_provider_error_after_few_attempts(sim, platform, k
     with pytest.raises(ProviderError) as caught:
         platform.one("hdMaxres001")
     assert 1 <= len(sim.videos.calls) <= 3
-    assert "simulated-video-key" not in repr(caught.value)
+    assert "simulated-key" not in repr(caught.value)
 
 
 def said(**snippet):
@@ -152,7 +151,7 @@ def test_an_sd_video_does_not_use_the_maxres_thumbnail():
 
 
 def test_an_invalid_item_is_left_out_of_the_channel(sim, platform):
-    sim.videos.catalogue["kanal000099"] = Video("kanal000099", "", extra={"title": None, "thumbnails": 7})
+    sim.videos.add("kanal000099", title=None, thumbnails=7)
     videos = platform.channel(CHANNEL)
     assert videos
     assert "kanal000099" not in [video.video_id for video in videos]

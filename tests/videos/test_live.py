@@ -71,7 +71,7 @@ def test_without_a_key_live_routes_are_502_and_stored_ones_work(client):
 def test_invalid_values_from_the_platform_are_shortened_or_null(client, outside):
     hostile = {"title": "<script>alert(1)</script>" + "x" * 500, "channelTitle": 7, "publishedAt": "kemarin"}
     hostile["thumbnails"] = {"maxres": {"url": "javascript:alert(1)"}, "high": {"url": "//x/y.jpg"}}
-    outside.videos.add("hostile0001", "x", extra=hostile)
+    outside.videos.add("hostile0001", **hostile)
     (video,) = rows(client, "/videoplatform/videos/hostile0001/detail")
     assert len(video["title"]) == 300
     assert (video["channel_title"], video["published_at"], video["thumbnail"]) == (None, None, None)

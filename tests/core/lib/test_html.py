@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.lib.html import MAX_LENGTH, TAGS, sanitise
-from dev.simulators.ministry_articles import HOSTILE
+from dev.simulators.replayed import RECORDED
 
 HARMFUL = re.compile(
     r"<\s*(script|style|iframe|object|embed|form|input|svg|math|base|meta|link|template)\b", re.IGNORECASE
@@ -44,7 +44,7 @@ def test_http_pictures_are_kept_only_if_the_caller_allows_them():
 
 
 def test_hostile_html_is_harmless():
-    out = sanitise(HOSTILE)
+    out = sanitise((RECORDED / "hostile.html").read_text(encoding="utf-8"))
     assert not HARMFUL.search(out)
     assert not re.search(r"\son\w+=|script:|data:", out, re.IGNORECASE)
 

@@ -12,7 +12,7 @@ from app.core.jobs.schedule import Periodic
 from app.notifications.delivery import heartbeat
 from app.notifications.delivery import metrics as delivery_metrics
 from app.wiring import PERIODIC
-from dev.simulators.heartbeat import CHECK
+from dev.simulators.replayed import Heartbeat
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_a_failing_monitor_raises_no_error_and_its_address_is_not_logged(address
     healthy(monkeypatch)
     sim.fault("heartbeat", fault)
     heartbeat.beat()
-    assert CHECK not in caplog.text, "the address is a secret"
+    assert Heartbeat.CHECK not in caplog.text, "the address is a secret"
 
 
 def test_without_an_address_no_heartbeat_is_sent(committed, sim):
