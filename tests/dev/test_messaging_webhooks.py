@@ -93,17 +93,6 @@ def test_an_incoming_message_is_answered_to_its_sender(service, sim, wire):
     assert [message.text.split(".")[0] for message in sim.messaging.to(PHONE)] == ["Pengingat tetap kami kirim"]
 
 
-def test_a_crisis_message_from_an_unknown_number_gets_the_help_text(service, sim, wire):
-    sim.messaging.call_back(service, told=[])
-    stranger = "6281299999999"
-    sim.messaging.write(stranger, "saya mau bunuh diri", wire)
-    wait_until(lambda: count() > 0)
-    inbox.handle()
-    jobs.drain("urgent")
-    (message,) = sim.messaging.to(stranger)
-    assert "119" in message.text
-
-
 @pytest.mark.parametrize(
     ("text", "more", "expected"),
     [
@@ -166,8 +155,3 @@ def test_a_webhook_call_is_retried_if_the_service_is_down(service, sim, wire):
     wait_until(lambda: sim.messaging.webhooks.answers == [0])
     sim.messaging.webhooks.url = service
     wait_until(lambda: count() == 1)
-
-
-def test_without_a_webhook_url_no_webhook_is_called(service, sim, wire):
-    sim.messaging.write(PHONE, "BERHENTI", wire)
-    assert sim.messaging.webhooks.answers == []
