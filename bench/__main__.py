@@ -28,7 +28,6 @@ BENCHMARKS = (
     "broadcast",
     "export",
     "overview",
-    "users",
     "nginx_cache",
     "growth",
 )

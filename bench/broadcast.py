@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator
 
 import psutil
-import psycopg2
 import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
@@ -27,10 +26,7 @@ ANALYZE users;
 
 
 def run(environment: BenchEnvironment) -> Iterator[Result]:
-    connection = psycopg2.connect(environment.database_url)
-    with connection, connection.cursor() as cursor:
-        cursor.execute(FILL)
-    connection.close()
+    environment.execute(FILL)
     with environment.app.app_context():
         with unit_of_work():
             broadcasts.announce(About("article", 1))

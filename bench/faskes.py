@@ -1,28 +1,21 @@
-"""Benchmark of searches among 200,000 facilities.
-
-It measures the nearby search in the database and the search by name. It also measures the nearby search in a covered
-circle, an area for which the service has stored the provider's results.
-"""
+"""Benchmark of the nearby search and the search by name among 200,000 facilities."""
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import gzip
 import hashlib
 import random
 from collections.abc import Iterator
 
-import psycopg2
 import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.faskes.models import distance_km
 from app.faskes.service import facilities
 from app.providers.geocoding import PLACES
-from bench.environment import BenchEnvironment, Result, at_least, at_most
+from bench.environment import BenchEnvironment, Result, at_least
 from bench.wrk import Target
-from dev.simulators import simulators
 
 FASKES = 200_000
 
@@ -48,11 +41,9 @@ def positions(count: int, seed: int) -> list[tuple[float, float]]:
     return [(round(lat + draw.gauss(0, SPREAD), 6), round(lng + draw.gauss(0, SPREAD), 6)) for lat, lng in chosen]
 
 
-def fill(url: str) -> None:
+def fill(environment: BenchEnvironment) -> None:
     lats, lngs = zip(*positions(FASKES, seed=1), strict=True)
-    with contextlib.closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
-        connection.autocommit = True
-        cursor.execute("SET synchronous_commit = off")
+    with environment.database() as cursor:
         cursor.execute(FILL, [list(lats), list(lngs)])
         cursor.execute("VACUUM ANALYZE faskes")
 
@@ -84,16 +75,8 @@ def times_faster_than_a_scan(environment: BenchEnvironment) -> float:
 
 
 def run(environment: BenchEnvironment) -> Iterator[Result]:
-    fill(environment.database_url)
+    fill(environment)
     yield at_least("nearby, against a full scan", times_faster_than_a_scan(environment), 100, "times")
     rates = environment.compare({"nearby": Target(nearby_paths()), "search": Target(search_paths())})
     yield at_least("/faskes/nearby from the database", rates["nearby"] / rates["select_floor"], 0.35)
     yield at_least("/faskes/search, a selective word", rates["search"] / rates["select_floor"], 0.3)
-    with simulators() as sim:
-        # The position is at sea, where there are no facilities. After the first search, the service stores that this
-        # circle is covered. Further searches then do not call the provider.
-        rates = environment.compare({"hit": Target(["/api/faskes/nearby?lat=-10.5&lng=100"])}, **sim.places.env())
-        asked = sim.places.searches()
-    # The service caches no response of this route, because an edit of a facility must be visible at once.
-    yield at_least("/faskes/nearby in a covered circle", rates["hit"] / rates["select_floor"], 0.35)
-    yield at_most("calls of the provider in that circle", asked, 1, "calls")

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import time
 from collections.abc import Iterator
 
-import psycopg2
-
 from app.forum.service.reads import MAX_REPLIES
-from bench.environment import BenchEnvironment, Result, at_least, at_most
+from bench.environment import BenchEnvironment, Result, at_least, at_most, fill_without_indexes, median_seconds
 from bench.wrk import Target
 from dev.counters import wrong_counters
 
@@ -66,17 +62,6 @@ UPDATE forum_categories c SET threads_count = (SELECT count(*) FROM posts t WHER
 SELECT setval('posts_id_seq', {THREADS + REPLIES + LONG});
 """
 
-#: Query that returns statements to drop and create each foreign key and index. It is faster to create an index after
-#: all rows than to update the index for every row.
-SCAFFOLD = """
-SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname),
-       format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid))
-FROM pg_constraint WHERE contype = 'f' AND conrelid::regclass::text IN ('posts', 'marks')
-UNION ALL
-SELECT format('DROP INDEX %I', indexname), indexdef FROM pg_indexes
-WHERE tablename IN ('posts', 'marks') AND indexname NOT IN (SELECT conname FROM pg_constraint)
-"""
-
 BARE = """
 SELECT r.id, r.parent_id, r.content, r.image, r.use_pseudonym, r.likes_count, r.saves_count, r.created_at,
        r.updated_at, u.id, u.nama_ktp, u.nama_samaran, u.image
@@ -84,49 +69,31 @@ FROM posts r JOIN users u ON u.id = r.user_id WHERE r.root_id = %s ORDER BY r.id
 """
 
 
-def fill(url: str) -> float:
-    """Fill a migrated and seeded database. Return the seconds that this took."""
-    started = time.monotonic()
-    with contextlib.closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
-        connection.autocommit = True
-        cursor.execute("SET synchronous_commit = off; SET work_mem = '128MB'; SET maintenance_work_mem = '256MB'")
-        cursor.execute(SCAFFOLD)
-        drops, makes = zip(*cursor.fetchall(), strict=True)
-        for statement in (*drops, FILL, *makes, "VACUUM ANALYZE"):
-            cursor.execute(statement)
-    return time.monotonic() - started
+def bare_seconds(environment: BenchEnvironment) -> float:
+    """Return how many seconds psycopg2 needs to read the first rows of the longest thread on an open connection."""
+    with environment.database() as cursor:
 
-
-def bare_seconds(url: str) -> float:
-    """Return how many seconds (median) psycopg2 needs to read the rows of the longest thread on an open connection."""
-    with contextlib.closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
-        spent = []
-        for _ in range(15):
-            started = time.perf_counter()
+        def read() -> None:
             cursor.execute(BARE, [THREADS])
             assert len(cursor.fetchall()) == MAX_REPLIES
-            spent.append(time.perf_counter() - started)
-    return sorted(spent)[len(spent) // 2]
+
+        return median_seconds(read, 15)
 
 
 def long_thread_seconds(environment: BenchEnvironment, token: str) -> float:
-    """Return the median seconds of a request for the longest thread.
+    """Return the seconds of a request for the longest thread. It runs in this process, without a server."""
+    client, headers = environment.app.test_client(), {"Authorization": f"Bearer {token}"}
 
-    The request runs in this process, without a server.
-    """
-    client = environment.app.test_client()
-    spent = []
-    for _ in range(15):
-        started = time.perf_counter()
-        response = client.get(f"/api/forum/threads/{THREADS}", headers={"Authorization": f"Bearer {token}"})
-        spent.append(time.perf_counter() - started)
-        assert response.status_code == 200
-    return sorted(spent)[len(spent) // 2]
+    def read() -> None:
+        assert client.get(f"/api/forum/threads/{THREADS}", headers=headers).status_code == 200
+
+    return median_seconds(read, 15)
 
 
 def run(environment: BenchEnvironment) -> Iterator[Result]:
     tokens = environment.people(CALLERS)
-    yield at_most("making 100,000 threads and 1,000,000 replies", fill(environment.database_url), 120, "s")
+    with environment.database() as cursor:
+        fill_without_indexes(cursor, ["posts", "marks"], FILL)
     some = range(1, THREADS, 211)
     pages = [f"/api/forum/threads?per_page=20&page={page}" for page in range(1, 50)]
     details = [f"/api/forum/threads/{n}" for n in some]
@@ -144,8 +111,7 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
         ("save a reply", 0.3),
     ):  # fmt: skip
         yield at_least(f"forum: {name}", rates[name] / rates["select_floor"], target)
-    bare = bare_seconds(environment.database_url)
-    long = long_thread_seconds(environment, tokens[0])
+    bare, long = bare_seconds(environment), long_thread_seconds(environment, tokens[0])
     yield at_most("forum: first 500 replies of a long thread", long / bare, 4, "times the bare rows")
     with environment.app.app_context():
         yield at_most("forum: counters that are wrong afterwards", sum(wrong_counters().values()), 0, "rows")

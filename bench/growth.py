@@ -1,16 +1,14 @@
-"""Benchmark of frequently called functions, while their tables grow from 10,000 rows to 1,000,000 or more.
+"""Benchmark of the hot paths, while their tables grow from 10,000 to 1,000,000 rows.
 
-Routes and workers call these functions. The benchmark calls them without HTTP, for random rows. The cost of a function
-is its time divided by the time of a select by primary key in the same round. Other load on the machine slows down the
-function and the select alike, so the cost stays the same.
+The benchmark calls the functions of the paths without HTTP, for random rows. The cost of a function is its time divided
+by the time of a select by primary key in the same round. Other load slows down both alike.
 
-At every size, one person and one thread have the same number of rows. `--most 10000000` sets the
-largest size. `test_plans.py` checks which index each statement uses.
+At every size, one person and one thread have the same number of rows. `--most 10000000` adds a larger size, which takes
+much longer. `test_plans.py` checks which index each statement uses.
 """
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import random
 import time
@@ -19,7 +17,6 @@ from dataclasses import dataclass
 from statistics import median, quantiles
 from typing import Any
 
-import psycopg2
 import sqlalchemy as sa
 
 from app import wiring
@@ -31,18 +28,16 @@ from app.identity.models import Role
 from app.notifications.delivery import claims
 from app.pengingat.ledger import answers
 from app.pengingat.ledger.schemas import NewAnswer
-from bench.environment import BenchEnvironment, Result, at_most
+from bench.environment import BenchEnvironment, Result, at_most, execute, fill_without_indexes
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
-#: Largest size without the option `--most`.
-USUAL = 1_000_000
-PEOPLE = 100_000
+MOST = 1_000_000
 #: Maximum ratio of the cost at one size to the cost at the next smaller size. For a `flat` function, this is the
 #: maximum ratio of the cost at the largest size to the cost at the smallest size.
 MAX_GROWTH = 1.3
 
 #: The measured functions of a table take turns, so that a slow minute of the machine affects all of them.
-TURNS, ROUNDS, CALLS, WARM_CALLS = 3, 5, 40, 10
+TURNS, ROUNDS, CALLS, WARM_CALLS = 3, 5, 30, 10
 
 #: Share of the machine's memory for PostgreSQL's buffers, as the manual of PostgreSQL recommends. With the default of
 #: 128 MB, the benchmark would measure reads from the operating system's cache.
@@ -50,6 +45,7 @@ MEMORY = 0.25
 
 #: Number of replies of one thread, of reminders of one person, and of occurrences of one reminder.
 REPLIES_EACH, REMINDERS_EACH, OCCURRENCES_EACH = 10, 10, 100
+PEOPLE = 10_000
 
 FIRST = Page(1, 20)
 
@@ -71,14 +67,12 @@ class HotPath:
 class GrowthTable:
     """A table that grows.
 
-    The SQL text `fill` contains `{rows}`, the number of rows of this table, and `{people}`, the number of users.
+    The SQL text `fill` contains `{rows}`, the number of rows of this table.
     """
 
     name: str
     fill: str
     paths: tuple[HotPath, ...]
-    #: Tables to empty after the measurement at the last size.
-    empty: str
 
 
 # --- the measured functions -------------------------------------------------------------------------------------------
@@ -129,10 +123,11 @@ def _tick(_: int) -> None:
 
 # --- the tables -----------------------------------------------------------------------------------------------------
 
-USERS = f"""
+PEOPLE_FILL = f"""
 INSERT INTO users (id, username, password_hash, nama_ktp)
 SELECT n, 'orang' || n, '', 'Orang' FROM generate_series(1::bigint, {PEOPLE}) n
 """
+
 TABLES = (
     GrowthTable(
         # Each thread is followed by its replies. The second half of the replies are replies to the first reply.
@@ -141,13 +136,12 @@ TABLES = (
         INSERT INTO posts (id, category_id, root_id, parent_id, depth, user_id, title, content, use_pseudonym)
         SELECT n, CASE WHEN place = 0 THEN known.ids[1 + n % cardinality(known.ids)] END,
             CASE WHEN place > 0 THEN n - place END, CASE WHEN place > {REPLIES_EACH // 2} THEN n - place + 1 END,
-            (place > 0)::int + (place > {REPLIES_EACH // 2})::int, 1 + n * 7919 % {{people}},
+            (place > 0)::int + (place > {REPLIES_EACH // 2})::int, 1 + n * 7919 % {PEOPLE},
             CASE WHEN place = 0 THEN 'Utas' END, 'Kurangi gula dan garam.', n % 3 = 0
         FROM generate_series(1::bigint, {{rows}}) n, LATERAL (SELECT (n - 1) % {REPLIES_EACH + 1} AS place) rest,
             (SELECT array_agg(id) AS ids FROM forum_categories) known
         """,
         (HotPath("first page of the list", _list), HotPath("thread of 10 replies", _thread)),
-        empty="posts",
     ),
     GrowthTable(
         # The rows are in order of their due time: first all occurrences of one day, then all of the next day. The last
@@ -167,40 +161,28 @@ TABLES = (
             generate_series(1::bigint, {{rows}} / {OCCURRENCES_EACH}) reminder;
         ANALYZE reminders
         """,
-        (HotPath("konfirmasi", _confirm, _reopen),),
-        empty="reminders, occurrences",
+        (HotPath("konfirmasi", _confirm, _reopen), HotPath("clock's tick", _tick, flat=True)),
     ),
     GrowthTable(
         # A thousand deliveries are planned for later. All other deliveries are sent.
         "deliveries",
-        """
+        f"""
         INSERT INTO deliveries (dedupe_key, queue, channel, kind, user_id, said, payload,
             created_at, due_at, expires_at, next_try_at, state, attempts, settled_at)
-        SELECT 'bench:' || n, 'urgent', 'messaging', 'reminder', 1 + n * 7919 % {people}, ARRAY[n],
-            '{{"bell": "first"}}', due_at, due_at, due_at + interval '1 hour', due_at,
-            CASE WHEN n > {rows} - 1000 THEN 'pending' ELSE 'sent' END, 1, due_at
-        FROM generate_series(1::bigint, {rows}) n, LATERAL (
-            SELECT now() + CASE WHEN n > {rows} - 1000 THEN interval '12 hours'
-                ELSE (n - {rows} - 1) * interval '90 days' / {rows} END AS due_at) moment
+        SELECT 'bench:' || n, 'urgent', 'messaging', 'reminder', 1 + n * 7919 % {PEOPLE}, ARRAY[n],
+            '{{{{"bell": "first"}}}}', due_at, due_at, due_at + interval '1 hour', due_at,
+            CASE WHEN n > {{rows}} - 1000 THEN 'pending' ELSE 'sent' END, 1, due_at
+        FROM generate_series(1::bigint, {{rows}}) n, LATERAL (
+            SELECT now() + CASE WHEN n > {{rows}} - 1000 THEN interval '12 hours'
+                ELSE (n - {{rows}} - 1) * interval '90 days' / {{rows}} END AS due_at) moment
         """,
         (
             HotPath("claim", _claim, lambda cursor, _: cursor.execute(ONE_DUE), flat=True),
             HotPath("clock's tick", _tick, lambda cursor, _: cursor.execute(NONE_DUE), flat=True),
         ),
-        empty="deliveries",
     ),
 )
 
-#: Query that returns statements to drop and create each constraint and index. It is faster to create an index after
-#: all rows than to update the index for every row.
-SCAFFOLD = """
-SELECT format('ALTER TABLE %%s DROP CONSTRAINT %%I', conrelid::regclass, conname),
-       format('ALTER TABLE %%s ADD CONSTRAINT %%I %%s', conrelid::regclass, conname, pg_get_constraintdef(oid))
-FROM pg_constraint WHERE contype IN ('u', 'f') AND conrelid = %(table)s::regclass
-UNION ALL
-SELECT format('DROP INDEX %%I', indexname), indexdef FROM pg_indexes
-WHERE tablename = %(table)s AND indexname NOT IN (SELECT conname FROM pg_constraint)
-"""
 #: Query that loads a table, its indexes and the table of users into PostgreSQL's buffers. The first measured calls then
 #: need no disk reads.
 WARM = """
@@ -211,50 +193,40 @@ SELECT pg_prewarm(%(table)s), pg_prewarm('users'), pg_prewarm('pk_users'),
 
 def _fill(cursor: Any, table: GrowthTable, rows: int) -> None:
     """Empty a table and all tables that reference it. Then fill the table with new rows."""
-    started = time.monotonic()
-    cursor.execute("SET synchronous_commit = off; SET work_mem = '256MB'; SET maintenance_work_mem = '1GB'")
     cursor.execute(f"TRUNCATE {table.name} RESTART IDENTITY CASCADE")
-    cursor.execute(SCAFFOLD, {"table": table.name})
-    drops, builds = zip(*cursor.fetchall(), strict=True)
+    fill_without_indexes(cursor, [table.name], table.fill.format(rows=rows))
     # The first change of a disk page after a checkpoint is more expensive than later changes. Run a checkpoint for each
     # size, so that this cost is the same for all sizes.
-    upkeep = f"VACUUM ANALYZE {table.name}", "CHECKPOINT"
-    for statement in (*drops, table.fill.format(rows=rows, people=PEOPLE), *builds, *upkeep):
-        cursor.execute(statement)
+    cursor.execute("CHECKPOINT")
     cursor.execute(WARM, {"table": table.name})
     # Close the connections, because open connections keep query plans for the smaller table.
     db.engine.dispose()
-    print(f"{table.name}: {rows:,} rows filled in {time.monotonic() - started:.0f} s", flush=True)
 
 
 # --- measurement of the costs -----------------------------------------------------------------------------------------
 
 
 def run(environment: BenchEnvironment) -> Iterator[Result]:
-    most = environment.most or (SIZES[1] if environment.short else USUAL)
+    most = environment.most or (SIZES[1] if environment.short else MOST)
     sizes = [rows for rows in SIZES if rows <= most]
     if len(sizes) < 2:
         raise SystemExit(f"Growth needs two sizes: --most {SIZES[1]} or more.")
     # Only a superuser may prewarm tables and run checkpoints.
-    superuser = psycopg2.connect(environment.database_url, user="postgres")
-    with contextlib.closing(superuser) as connection, connection.cursor() as cursor:
-        connection.autocommit = True
-        cursor.execute("CREATE EXTENSION pg_prewarm")
-        cursor.execute(USERS)
-        with environment.app.app_context():
-            for table in TABLES:
-                costs: dict[HotPath, list[float]] = {path: [] for path in table.paths}
-                for rows in sizes:
-                    _fill(cursor, table, rows)
-                    measured: dict[HotPath, list[float]] = {path: [] for path in costs}
-                    for turn, path in itertools.product(range(TURNS), costs):
-                        measured[path] += _rounds(cursor, path, rows, turn)
-                    # Use the lower quartile. In some rounds PostgreSQL still writes the new rows to disk, which makes
-                    # these rounds slower.
-                    for path, spent in costs.items():
-                        spent.append(quantiles(measured[path], n=4)[0])
-                yield from (_result(f"growth: {table.name}: {path.name}", path, costs[path], sizes) for path in costs)
-                cursor.execute(f"TRUNCATE {table.empty} CASCADE")
+    with environment.database(user="postgres") as cursor, environment.app.app_context():
+        execute(cursor, f"CREATE EXTENSION pg_prewarm;\n{PEOPLE_FILL}")
+        for table in TABLES:
+            costs: dict[HotPath, list[float]] = {path: [] for path in table.paths}
+            for rows in sizes:
+                _fill(cursor, table, rows)
+                measured: dict[HotPath, list[float]] = {path: [] for path in costs}
+                for turn, path in itertools.product(range(TURNS), costs):
+                    measured[path] += _rounds(cursor, path, rows, turn)
+                # Use the lower quartile. In some rounds PostgreSQL still writes the new rows to disk, which makes
+                # these rounds slower.
+                for path, spent in costs.items():
+                    spent.append(quantiles(measured[path], n=4)[0])
+            yield from (_result(f"growth: {table.name}: {path.name}", path, costs[path], sizes) for path in costs)
+            cursor.execute(f"TRUNCATE {table.name} CASCADE")
 
 
 def _rounds(cursor: Any, path: HotPath, rows: int, turn: int) -> list[float]:

@@ -6,14 +6,11 @@ sweep) with 1,000,000 open occurrences (doses without an answer).
 
 from __future__ import annotations
 
-import contextlib
 import json
-import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from statistics import median
 
-import psycopg2
 import sqlalchemy as sa
 
 from app.core.database import db_time
@@ -25,7 +22,7 @@ from app.pengingat.jobs import miss_overdue
 from app.pengingat.ledger import history, missed
 from app.pengingat.ledger.schemas import MAX_DAYS, Days
 from app.pengingat.models import Pengingat
-from bench.environment import BenchEnvironment, Result, at_least, at_most
+from bench.environment import BenchEnvironment, Result, at_least, at_most, median_seconds
 from bench.wrk import Target
 
 PEOPLE = 64
@@ -35,7 +32,7 @@ REMINDERS_EACH = 10
 #: in the next turn.
 ASKED = PEOPLE * 2 - 1
 OPEN = 1_000_000
-ROUNDS, CALLS = 5, 60
+ROUNDS, CALLS = 5, 20
 
 #: SQL that inserts one occurrence (due time) a day for each reminder, for the last 92 days and for tomorrow.
 FILL = f"""
@@ -49,7 +46,7 @@ SELECT r.id, r.user_id, r.tipe, r.judul, 'makan', due_at, (due_at AT TIME ZONE '
     CASE WHEN d > 0 AND (r.id + d) % 4 > 0 THEN due_at END, CASE WHEN d > 0 AND (r.id + d) % 4 > 0 THEN 'app' END
 FROM generate_series({MAX_DAYS - 1}, -1, -1) d, reminders r, LATERAL (
     SELECT date_trunc('minute', now() - interval '5 minutes') - d * interval '1 day' AS due_at) moment;
-ANALYZE reminders; ANALYZE occurrences;
+ANALYZE reminders, occurrences;
 """
 #: SQL that inserts a sent message or push of a channel for each of these reminders. `link_hash` is that of the token
 #: `bench-<id of the reminder>`.
@@ -71,7 +68,7 @@ VACUUM ANALYZE occurrences;
 
 def run(environment: BenchEnvironment) -> Iterator[Result]:
     tokens = environment.people(PEOPLE)
-    _execute(environment, FILL)
+    environment.execute(FILL)
     yield from _answers(environment, tokens)
     with environment.app.app_context():
         today = local_time.today()
@@ -82,7 +79,7 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
             8,
             "primary-key selects",
         )
-        _execute(environment, FILL_OPEN)
+        environment.execute(FILL_OPEN)
         assert not missed.is_any_overdue(db_time.now() - timedelta(hours=2))
         yield at_most(
             f"the sweep beside {OPEN:,} open occurrences",
@@ -94,8 +91,7 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
 
 def _answers(environment: BenchEnvironment, tokens: list[str]) -> Iterator[Result]:
     """Measure answers by each channel. Every channel has its own reminders, and every answer changes an occurrence."""
-    with contextlib.closing(psycopg2.connect(environment.database_url)) as connection, connection.cursor() as cursor:
-        connection.autocommit = True
+    with environment.database() as cursor:
         cursor.execute("SELECT user_id, array_agg(id ORDER BY id) FROM reminders GROUP BY user_id ORDER BY user_id")
         people, owned = zip(*cursor.fetchall(), strict=True)
         cursor.execute("SELECT max(due_at) FROM occurrences WHERE due_at <= now()")
@@ -130,23 +126,4 @@ def _select() -> None:
 
 def _ratio(work: Callable[[], object], floor: Callable[[], object]) -> float:
     """Divide the time of `work` by the time of `floor` in each round. Return the median of the ratios."""
-    return median(_seconds(work) / _seconds(floor) for _ in range(ROUNDS))
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    work()
-    spent: list[float] = []
-    for _ in range(CALLS):
-        started = time.perf_counter()
-        work()
-        spent.append(time.perf_counter() - started)
-        db.session.remove()
-    return median(spent)
-
-
-def _execute(environment: BenchEnvironment, statements: str) -> None:
-    with contextlib.closing(psycopg2.connect(environment.database_url)) as connection, connection.cursor() as cursor:
-        connection.autocommit = True
-        for statement in statements.split(";\n"):
-            if statement.strip():
-                cursor.execute(statement)
+    return median(median_seconds(work, CALLS) / median_seconds(floor, CALLS) for _ in range(ROUNDS))

@@ -1,6 +1,6 @@
 """Benchmark of public reads through the deployed nginx.
 
-It compares the reads with static files. `make outages` also measures reads while PostgreSQL is stopped.
+It compares the reads with static files. `make outages` also measures them while PostgreSQL is stopped.
 """
 
 from __future__ import annotations
@@ -55,24 +55,25 @@ class SiteWithFiles(DeployedStack):
         return self.log.read_text().count(f'"route":"{route}"')
 
 
-def run(_: BenchEnvironment) -> Iterator[Result]:
-    with _deployed() as isolated:
-        assert isinstance(isolated.stack, SiteWithFiles)
-        yield from against_files(isolated.stack)
-        yield from a_crowd(isolated.stack)
+def run(_environment: BenchEnvironment) -> Iterator[Result]:
+    with opened() as (_, site):
+        yield from against_files(site)
+        yield from a_crowd(site)
 
 
 @contextlib.contextmanager
-def _deployed() -> Iterator[IsolatedStack]:
+def opened() -> Iterator[tuple[IsolatedStack, SiteWithFiles]]:
     with (
         tempfile.TemporaryDirectory(prefix="nginx-cache-") as name,
         IsolatedStack.opened(Path(name), SiteWithFiles, FRONTEND_URL="https://app.example.org") as isolated,
     ):
-        isolated.stack.call("POST", "/register", json=PERSON).raise_for_status()
+        site = isolated.stack
+        assert isinstance(site, SiteWithFiles)
+        site.call("POST", "/register", json=PERSON).raise_for_status()
         with contextlib.closing(psycopg2.connect(isolated.postgres.url())) as connection:
             connection.cursor().execute(FILL)
             connection.commit()
-        yield isolated
+        yield isolated, site
 
 
 def against_files(site: SiteWithFiles) -> Iterator[Result]:
@@ -98,23 +99,21 @@ def a_crowd(site: SiteWithFiles) -> Iterator[Result]:
     yield at_most("edge: of 32 clients reach the service", reached, 1, "requests a second")
 
 
-def without_postgres() -> Iterator[Result]:
-    """Measure reads and writes while PostgreSQL is stopped for five minutes."""
-    with _deployed() as isolated:
-        token = isolated.stack.call("POST", "/login", json=PERSON).json()["access_token"]
-        yield from _without_postgres(isolated, token)
-
-
-def _without_postgres(isolated: IsolatedStack, token: str) -> Iterator[Result]:
-    kinds: dict[str, Request] = {name: ("GET", path, {}) for name, path in READS.items()}
-    write: Request = ("POST", "/forum/threads/1/like", {"token": token})
-    with Load(isolated.stack, {**kinds, "writes": write}) as load:
-        with isolated.without_postgres("stopped"):
-            down = time.monotonic()
-            time.sleep(AWAY_S)
-            ready = time.monotonic()
-        time.sleep(2)
-    name = f"nginx_cache: PostgreSQL stopped {AWAY_S:.0f} s"
+def without_postgres(away_s: float = AWAY_S) -> Iterator[Result]:
+    """Stop PostgreSQL. `make outages` measures this, because it takes five minutes."""
+    with opened() as (isolated, site):
+        token = site.call("POST", "/login", json=PERSON).json()["access_token"]
+        kinds: dict[str, Request] = {name: ("GET", path, {}) for name, path in READS.items()}
+        write: Request = ("POST", "/forum/threads/1/like", {"token": token})
+        for path in READS.values():
+            site.call("GET", path).raise_for_status()
+        with Load(site, {**kinds, "writes": write}) as load:
+            with isolated.without_postgres("stopped"):
+                down = time.monotonic()
+                time.sleep(away_s)
+                ready = time.monotonic()
+            time.sleep(2)
+    name = f"nginx_cache: PostgreSQL stopped {away_s:.0f} s"
     reads = [status for kind in READS for _, _, status in load.answers[kind].seen]
     writes = load.answers["writes"].during(down, ready)
     yield at_most(f"{name}: failed reads", sum(status != 200 for status in reads), 0, f"of {len(reads):,}")

@@ -5,14 +5,10 @@ The time is compared with counts in SQL at each request, and with the overview o
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from statistics import median
-
-import psycopg2
+from collections.abc import Iterator
 
 from app.admins.service import overview
-from bench.environment import BenchEnvironment, Result, at_least, at_most
+from bench.environment import BenchEnvironment, Result, at_least, at_most, median_seconds
 
 FEW, ROWS = 1000, 1_000_000
 ROUNDS = 7
@@ -26,8 +22,8 @@ FROM generate_series(1, 5000) n
 
 FILL = """
 INSERT INTO activity_logs (stream_id, log, user_id, event_type, event_name, created_at)
-SELECT gen_random_uuid(), 'user', 1 + n %% 5000, 'screen', 'open', now() - n * interval '2.5 seconds'
-FROM generate_series(%s, %s) n
+SELECT gen_random_uuid(), 'user', 1 + n % 5000, 'screen', 'open', now() - n * interval '2.5 seconds'
+FROM generate_series({}, {}) n
 """
 
 SUMS = """
@@ -44,36 +40,18 @@ LIVE = (
 
 
 def run(environment: BenchEnvironment) -> Iterator[Result]:
-    connection = psycopg2.connect(environment.database_url)
-    connection.autocommit = True
-    with connection.cursor() as cursor, environment.app.app_context():
-        cursor.execute(PEOPLE)
-        cursor.execute("VACUUM ANALYZE")
+    with environment.database() as cursor, environment.app.app_context():
 
-        def read() -> None:
-            overview.get()
-
-        cursor.execute(FILL, [1, FEW])
-        few = _median(read)
-        cursor.execute(FILL, [FEW + 1, ROWS])
-        cursor.execute(SUMS)
-        cursor.execute("VACUUM ANALYZE")
-
-        def live() -> None:
+        def count() -> None:
             for statement in LIVE:
                 cursor.execute(statement)
                 cursor.fetchall()
 
-        counted, ours = _median(live), _median(read)
-    connection.close()
-    yield at_least(f"overview, {ROWS:,} log rows", counted / ours, 30, "times live")
+        for statement in (PEOPLE, FILL.format(1, FEW), "VACUUM ANALYZE"):
+            cursor.execute(statement)
+        few = median_seconds(overview.get, ROUNDS)
+        for statement in (FILL.format(FEW + 1, ROWS), SUMS, "VACUUM ANALYZE"):
+            cursor.execute(statement)
+        live, ours = median_seconds(count, ROUNDS), median_seconds(overview.get, ROUNDS)
+    yield at_least(f"overview, {ROWS:,} log rows", live / ours, 30, "times live")
     yield at_most(f"overview, {ROWS:,} log rows", ours / few, 1.5, f"times one of {FEW:,}")
-
-
-def _median(work: Callable[[], object]) -> float:
-    times = []
-    for _ in range(ROUNDS):
-        started = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - started)
-    return median(times)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from statistics import median
 
-import psycopg2
 import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.identity.models import User
 from app.notifications import jobs
-from bench.environment import BenchEnvironment, Result, at_most
+from bench.environment import BenchEnvironment, Result, at_most, median_seconds
 
 REMINDERS = 1_000_000
-ROUNDS = 7
-CALLS = 300
+ROUNDS, CALLS = 5, 100
 
 FILL = f"""
 INSERT INTO reminders (user_id, tipe, judul, waktu, timezone, details, active_from, planned_until)
@@ -27,32 +24,17 @@ SELECT 'pengingat:' || n, 'urgent', CASE n % 2 WHEN 0 THEN 'messaging' ELSE 'pus
     now() + interval '1 hour' + n * interval '0.1 seconds', now() + interval '3 days',
     now() + interval '1 hour' + n * interval '0.1 seconds'
 FROM generate_series(1, {REMINDERS}) AS n;
-ANALYZE reminders; ANALYZE deliveries;
+ANALYZE reminders, deliveries
 """
 
 
 def run(environment: BenchEnvironment) -> Iterator[Result]:
     environment.people(1)
-    connection = psycopg2.connect(environment.database_url)
-    with connection, connection.cursor() as cursor:
-        cursor.execute(FILL)
-    connection.close()
+    environment.execute(FILL)
     by_key = sa.select(User.id, User.username).where(User.id == 1)
     with environment.app.app_context():
-
-        def select() -> None:
-            db.session.execute(by_key).one()
-
-        ticks: list[float] = []
-        for _ in range(ROUNDS):
-            floor = _seconds(select)
-            ticks.append(_seconds(jobs.enqueue_due) / floor)
+        ticks = [
+            median_seconds(jobs.enqueue_due, CALLS) / median_seconds(lambda: db.session.execute(by_key).one(), CALLS)
+            for _ in range(ROUNDS)
+        ]
     yield at_most(f"a tick with nothing due, {REMINDERS:,} reminders", median(ticks), 2, "primary-key selects")
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    work()
-    started = time.perf_counter()
-    for _ in range(CALLS):
-        work()
-    return time.perf_counter() - started

@@ -6,7 +6,9 @@ import json
 import re
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -86,3 +88,23 @@ def rates(url: str, targets: Mapping[str, Target], *, rounds: int = 5, seconds: 
         for name, target in targets.items():
             rates[name].append(rate(url, target, seconds=seconds))
     return {name: median(values) for name, values in rates.items()}
+
+
+def beside(
+    url: str, target: Target, work: Callable[[], object], *, connections: int, seconds: int = 3, rounds: int = 5
+) -> tuple[float, float]:
+    """Return the rate of a target beside `work`, divided by the rate alone. Also return the median seconds of `work`.
+
+    `work` is repeated while the target is measured. The first figure is the ratio of two medians.
+    """
+    alone, together, spent = [], [], []
+    with ThreadPoolExecutor() as pool:
+        for _ in range(rounds):
+            alone.append(rate(url, target, seconds=seconds, connections=connections))
+            measured = pool.submit(rate, url, target, seconds=seconds, connections=connections)
+            while not measured.done():
+                started = time.perf_counter()
+                work()
+                spent.append(time.perf_counter() - started)
+            together.append(measured.result())
+    return median(together) / median(alone), median(spent)
