@@ -88,7 +88,7 @@ chaos: $(EVERYTHING) ## reminders while all kinds of things go wrong (ARGS=--sho
 	@$(PY) -m bench.chaos $(ARGS)
 
 outages: needs-bench ## requests and reminders while PostgreSQL or Redis is away, and a pause of 11 minutes
-	@$(PY) -m bench outages && $(PY) -m bench.chaos outages stopped
+	@$(PY) -m bench outages; failed=$$?; $(PY) -m bench.chaos outages stopped && exit $$failed
 
 load: needs-load ## mixed traffic through the whole stack
 	@$(PY) -m bench.load $(ARGS)
