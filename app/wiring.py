@@ -19,7 +19,6 @@ from app.core.jobs import metrics as job_metrics
 from app.core.jobs.queue import BULK, URGENT
 from app.core.jobs.schedule import Periodic
 from app.core.operations import health
-from app.forum.service import cases as forum_cases
 from app.forum.service import notices as forum_notices
 from app.identity import jobs as identity
 from app.inbox import conversation
@@ -89,8 +88,8 @@ RENDER: Mapping[str, Renderer] = {
         {forum_notices.THREAD_KIND: forum_notices.render_threads, "article": articles.render, "video": videos.render}
     ),
     forum_notices.REPLY_KIND: forum_notices.render_replies,
-    forum_notices.VERDICT_KIND: forum_cases.render_notices,
-    forum_cases.KIND: forum_cases.render_pushes,
+    forum_notices.VERDICT_KIND: forum_notices.render_verdicts,
+    forum_notices.CASE_KIND: forum_notices.render_cases,
     resets.KIND: resets.render,
     SECURITY_NOTICE: rendering.by_event(
         {

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
 from app.core.errors import Unauthorized
-from app.forum.service import cases
+from app.forum.service import notices
 from app.identity import jobs as identity_jobs
 from app.identity import sessions, users
 from app.identity.models import LoginSession, RoleName
@@ -187,12 +187,12 @@ def test_a_moderator_gets_case_pushes_after_the_session_was_idle_too_long(client
     subscribe(device, browser)
     idle(id_of(device), hours=3)
     identity_jobs.delete_expired_sessions()
-    push(user_id, cases.KIND)
+    push(user_id, notices.CASE_KIND)
     assert shown(sim, browser) == TEXT
     with unit_of_work():
         db.session.execute(sa.update(LoginSession).values(expires_at=sa.func.now() + timedelta(minutes=1)))
     assert device.post("/logout").status_code == 200
-    push(user_id, cases.KIND)
+    push(user_id, notices.CASE_KIND)
     assert shown(sim, browser) == TEXT
 
 

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.emergency import service as emergency
 from app.forum.models import HiddenBy, Post
-from app.forum.service import cases
+from app.forum.service import moderation
 from app.forum.service.crisis_matcher import contains_phrase
 from app.forum.service.crisis_phrases import CRISIS, EMERGENCY
 from app.forum.service.reads import Record
@@ -62,9 +62,9 @@ def check_post(post: Post) -> Record | None:
     """
     if not contains_phrase(CRISIS, post.title or "", post.content or ""):
         return None
-    case, is_new = cases.of_post(post)
+    case, is_new = moderation.of_post(post)
     case.is_crisis = True
-    cases.request_review(case, post, is_new=is_new, is_urgent=True)
+    moderation.request_review(case, post, is_new=is_new, is_urgent=True)
     if post.hidden_by == HiddenBy.REPORTS:
-        cases.set_hidden(case, post, None)
+        moderation.set_hidden(case, post, None)
     return help_for(db.session.scalar(sa.select(User.domicile).where(User.id == post.user_id)))

@@ -23,13 +23,16 @@ from app.forum.service.reads import REPLY_NOT_FOUND, THREAD_NOT_FOUND
 from app.identity.sessions import Caller
 
 
-def lock(post_id: int, *, is_thread: bool) -> Post:
-    """Lock a post, and before it the thread of a reply. Raise `NotFound` for an unknown post and for a stub."""
+def lock(post_id: int, *, is_thread: bool | None = None) -> Post:
+    """Lock a post, and before it the thread of a reply. Raise `NotFound` for an unknown post and for a stub.
+
+    Also raise `NotFound` if `is_thread` does not say what the post is.
+    """
     root_id = sa.select(Post.root_id).where(Post.id == post_id).scalar_subquery()
     wanted = sa.select(Post).where(sa.or_(Post.id == post_id, Post.id == root_id)).order_by(Post.id)
     locking = wanted.with_for_update(key_share=True).execution_options(populate_existing=True)
     post = next((each for each in db.session.scalars(locking) if each.id == post_id), None)
-    if post is None or (post.root_id is None) is not is_thread or post.content is None:
+    if post is None or post.content is None or is_thread not in (None, post.root_id is None):
         raise NotFound(THREAD_NOT_FOUND if is_thread else REPLY_NOT_FOUND)
     return post
 

@@ -1,4 +1,7 @@
-"""Moderation: reports and appeals of users, and the list and the decisions of moderators."""
+"""Moderation: reports and appeals of users, and the list and the decisions of moderators.
+
+A case is the state of one post. The functions that change a case lock its post first.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,13 @@ from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, containing, paginate_rows
 from app.forum.models import Case, CaseState, HiddenBy, Post, Report, ReportReason
 from app.forum.moderation_schemas import STATES, CaseSearch
-from app.forum.service import cases, notices
-from app.forum.service.locks import lock, lock_own
+from app.forum.service import notices
+from app.forum.service.locks import count, lock, lock_own
 from app.forum.service.reads import Record, author_name
-from app.identity import audit
+from app.identity import audit, own_pictures
 from app.identity.models import User
 from app.identity.sessions import Caller
+from app.notifications.broadcasts import service as broadcasts
 
 NOT_FOUND = "Kasus tidak ditemukan."
 
@@ -30,6 +34,47 @@ NOT_FOUND = "Kasus tidak ditemukan."
 #: count, because new accounts are easy to get.
 HIDING = 3
 MIN_AGE = timedelta(days=7)
+
+
+def of_post(post: Post) -> tuple[Case, bool]:
+    """Return the case of a post, and whether it is new. Insert the case if it is missing."""
+    new = insert(Case).values(post_id=post.id).on_conflict_do_nothing(index_elements=["post_id"])
+    is_new = db.session.scalar(new.returning(Case.id)) is not None
+    own = sa.select(Case).where(Case.post_id == post.id).execution_options(populate_existing=True)
+    return db.session.scalars(own).one(), is_new
+
+
+def request_review(case: Case, post: Post, *, is_new: bool, is_urgent: bool) -> None:
+    """Open a case. If the case is new or becomes urgent, notify the administrators who want such pushes.
+
+    While a crisis case is open, the broadcast of the thread is held.
+    """
+    needs_push = is_new or (is_urgent and (case.state != CaseState.OPEN or not case.is_urgent))
+    case.state, case.is_urgent = CaseState.OPEN, case.is_urgent or is_urgent
+    db.session.flush()
+    if case.is_crisis:
+        broadcasts.hold(notices.about(post))
+    if needs_push:
+        notices.notify_moderators(case)
+
+
+def set_hidden(case: Case, post: Post, by: HiddenBy | None, *, is_told: bool = False) -> None:
+    """Hide a post from everybody except its author, or show it with `by=None`. Notify the author of a change.
+
+    With `is_told`, notify the author of the same state again. A picture that is hidden gets a new random name, so that
+    its old address no longer works.
+    """
+    is_hidden = by is not None
+    is_changed = is_hidden is (post.hidden_by is None)
+    post.hidden_by = by
+    if is_changed and is_hidden:
+        post.image = own_pictures.rename(post.image)
+        broadcasts.hold(notices.about(post))
+    if is_changed or is_told:
+        notices.notify_author(case, post)
+    if is_changed:
+        db.session.flush()
+        count(post, -1 if is_hidden else 1)
 
 
 # --- reports and appeals --------------------------------------------------------------------------------------------
@@ -43,7 +88,7 @@ def report(post_id: int, data: Loaded, caller: Caller, *, is_thread: bool) -> tu
     post = lock(post_id, is_thread=is_thread)
     if post.user_id == caller.id:
         raise Conflict("Ini tulisan Anda sendiri.", code="own_post")
-    case, is_new_case = cases.of_post(post)
+    case, is_new_case = of_post(post)
     new = insert(Report).values(case_id=case.id, reporter_id=caller.id, **data)
     new = new.on_conflict_do_nothing(index_elements=["case_id", "reporter_id"])
     is_new = db.session.scalar(new.returning(Report.id)) is not None
@@ -54,9 +99,9 @@ def report(post_id: int, data: Loaded, caller: Caller, *, is_thread: bool) -> tu
         return reported, False
     is_settled = case.decided_at is not None and post.updated_at <= case.decided_at
     if is_urgent or (case.state != CaseState.HIDDEN and not is_settled):
-        cases.request_review(case, post, is_new=is_new_case, is_urgent=is_urgent)
+        request_review(case, post, is_new=is_new_case, is_urgent=is_urgent)
     if not (is_settled or is_urgent or case.is_crisis or post.hidden_by) and _count_reports(case) >= HIDING:
-        cases.set_hidden(case, post, HiddenBy.REPORTS)
+        set_hidden(case, post, HiddenBy.REPORTS)
     return reported, is_new
 
 
@@ -78,7 +123,7 @@ def appeal(post_id: int, note: str, caller: Caller, *, is_thread: bool) -> bool:
     post = lock_own(post_id, caller, is_thread=is_thread)
     if post.hidden_by is None:
         raise Conflict("Tulisan ini tidak disembunyikan.", code="not_hidden")
-    case, _ = cases.of_post(post)
+    case, _ = of_post(post)
     is_first = case.appeal is None
     case.state, case.appeal = CaseState.OPEN, note
     db.session.flush()
@@ -138,21 +183,17 @@ def _records(rows: Collection[sa.Row[*tuple[Any, ...]]]) -> list[Record]:
 
 def decide(case_id: int, data: Loaded, by: Caller) -> Record:
     """Decide a case, or change its decision."""
-    where = sa.select(Post.id, Post.root_id).join(Case, Case.post_id == Post.id).where(Case.id == case_id)
-    row = db.session.execute(where).one_or_none()
-    if row is None:
+    post_id = db.session.scalar(sa.select(Case.post_id).where(Case.id == case_id))
+    if post_id is None:
         raise NotFound(NOT_FOUND)
-    post = lock(row.id, is_thread=row.root_id is None)
-    case, _ = cases.of_post(post)
+    post = lock(post_id)
+    case, _ = of_post(post)
     state, reason = STATES[data["decision"]], data["reason"]
-    is_repeated = (case.state, case.reason) == (state, reason)
-    was_hidden = post.hidden_by is not None
+    is_told = post.hidden_by is not None and (case.state, case.reason) != (state, reason)
     case.state, case.reason, case.decided_at, case.appeal = state, reason, db_time.now(), None
     # Do not record the author, because the audit log must not reveal who uses a pseudonym.
     audit.record(by, audit.AuditAction.MODERATED, f"post:{post.id}", decision=data["decision"], case=case.id)
-    cases.set_hidden(case, post, HiddenBy.MODERATOR if state == CaseState.HIDDEN else None)
+    set_hidden(case, post, HiddenBy.MODERATOR if state == CaseState.HIDDEN else None, is_told=is_told)
     if state == CaseState.KEPT:
-        notices.release(post)
-    elif was_hidden and not is_repeated:
-        cases.notify_author(case, post)
+        broadcasts.release(notices.about(post))
     return _records(db.session.execute(_CASES.where(Case.id == case_id)).all())[0]

@@ -1,4 +1,4 @@
-"""Notices of the forum: messages about replies for the thread's author, and broadcasts about new threads.
+"""Messages of the forum: broadcasts about new threads, notices to authors, and pushes to administrators.
 
 A broadcast goes to the people whose preferences contain the category's tag. The worker renders each text just before
 it sends the message. A text never contains the real name of somebody who uses a pseudonym. Names and titles come from
@@ -16,59 +16,43 @@ from sqlalchemy.dialects.postgresql import JSONB
 from app.core.database import db_time
 from app.core.database.session import db
 from app.core.lib.break_links import break_links, message_title
-from app.forum.models import ForumCategory, Post
-from app.forum.service.reads import author_name, categories, is_blocked, posts, users
+from app.forum.models import Case, CaseState, Post
+from app.forum.service.reads import author_name, categories, hidden_reason, is_blocked, posts, users
+from app.identity import preferences
+from app.identity.models import Role, RoleName, User, user_roles
 from app.notifications import outbox
 from app.notifications.broadcasts import fan_out
-from app.notifications.broadcasts import service as broadcasts
+from app.notifications.delivery import rendering
 from app.notifications.delivery.claims import Claimed, UnwantedError
 from app.notifications.delivery.sealing import Words
 from app.notifications.models import About, Channel, Delivery, DeliveryState, deliveries
 
 THREAD_KIND = "forum_thread"
 REPLY_KIND = "forum_reply"
-#: Kind of the notices to the authors of moderated posts. `app.forum.service.cases` creates them.
 VERDICT_KIND = "post_moderated"
+CASE_KIND = "moderation"
 
 #: The first reply of this period is told at once. The later replies leave together at the end of the period.
 BUCKET = timedelta(minutes=10)
 #: An unsent message about replies expires this time after its due time.
 REPLY_EXPIRES = timedelta(hours=24)
 
+#: Title of the push to the author of a moderated post, and the time after which an unsent notice expires.
+VERDICT_TITLE = "Tulisan Anda di forum"
+VERDICT_EXPIRES = timedelta(days=7)
 
-# --- broadcasts about threads. The functions do nothing for a reply. ------------------------------------------------
-
-
-def announce(thread: Post) -> None:
-    broadcasts.announce(_about(thread), preference_tag=_tag(thread), except_user_id=thread.user_id)
-
-
-def retag(thread: Post) -> None:
-    """Change the recipients of a thread's broadcast to the people with the preference tag of the new category."""
-    broadcasts.retag(_about(thread), _tag(thread))
+#: Texts of the pushes to administrators. The texts contain no data of the post or its author.
+NEW_CASE = {"title": "Kasus moderasi baru", "body": "Ada tulisan di forum yang perlu diperiksa."}
+URGENT_CASE = {"title": "Kasus mendesak", "body": "Ada tulisan di forum yang perlu segera diperiksa."}
+CASE_EXPIRES = timedelta(days=1)
 
 
-def hold(post: Post) -> None:
-    """Stop the thread's broadcast until `release`."""
-    if post.root_id is None:
-        broadcasts.hold(_about(post))
+# --- broadcasts about threads ---------------------------------------------------------------------------------------
 
 
-def release(post: Post) -> None:
-    if post.root_id is None:
-        broadcasts.release(_about(post))
-
-
-def withdraw(thread: Post) -> None:
-    broadcasts.withdraw(_about(thread))
-
-
-def _about(thread: Post) -> About:
-    return About(THREAD_KIND, thread.id)
-
-
-def _tag(thread: Post) -> str | None:
-    return db.session.get_one(ForumCategory, thread.category_id).preference_tag
+def about(post: Post) -> About:
+    """Return the subject of a thread's broadcast. No broadcast has a reply as its subject."""
+    return About(THREAD_KIND, post.id)
 
 
 def render_threads(claimed: Sequence[Claimed]) -> dict[int, Words]:
@@ -115,7 +99,7 @@ def reply_written(thread: Post, reply: Post) -> None:
                 channel=Channel.MESSAGING,
                 dedupe_key=f"{REPLY_KIND}:{thread.user_id}:{number}:{part}",
                 due_at=due_at,
-                expires_at=due_at + REPLY_EXPIRES,
+                expires_in=REPLY_EXPIRES,
                 user_id=thread.user_id,
             )
         )
@@ -130,57 +114,124 @@ def render_replies(claimed: Sequence[Claimed]) -> dict[int, Words]:
 
 def _text_of(delivery: Claimed) -> Words | None:
     """Return the text about the replies since the last message, and store in the delivery how far the text reaches."""
-    row = db.session.execute(_REPLIES, {"user_id": delivery.user_id, "delivery_id": delivery.id}).first()
-    if row is None:
+    told = deliveries.c.payload["last_id"].astext.cast(sa.BigInteger)
+    is_earlier = deliveries.c.kind == REPLY_KIND, deliveries.c.id != delivery.id
+    is_told = deliveries.c.state.in_([DeliveryState.CLAIMED, DeliveryState.SENT])
+    last_told = sa.select(sa.func.max(told)).where(deliveries.c.user_id == delivery.user_id, *is_earlier, is_told)
+    threads = posts.alias("threads")
+    new = (
+        sa.select(posts.c.id, posts.c.root_id, threads.c.title, author_name(posts.c.use_pseudonym).label("name"))
+        .join(threads, threads.c.id == posts.c.root_id)
+        .join(users, users.c.id == posts.c.user_id)
+        .where(
+            threads.c.user_id == delivery.user_id,
+            threads.c.hidden_by.is_(None),
+            posts.c.id > sa.func.coalesce(last_told.scalar_subquery(), 0),
+            posts.c.created_at > sa.func.now() - REPLY_EXPIRES,
+            posts.c.user_id != delivery.user_id,
+            posts.c.hidden_by.is_(None),
+            ~is_blocked(posts, sa.literal(delivery.user_id, sa.BigInteger)),
+        )
+        .order_by(posts.c.id)
+    )
+    replies = db.session.execute(new).all()
+    if not replies:
         return None
     is_own = deliveries.c.id == delivery.id, deliveries.c.state == DeliveryState.CLAIMED
-    reach = deliveries.c.payload.concat(sa.literal({"last_id": row.last_id}, JSONB))
+    reach = deliveries.c.payload.concat(sa.literal({"last_id": replies[-1].id}, JSONB))
     db.session.execute(sa.update(deliveries).where(*is_own).values(payload=reach))
-    threads = f"{row.threads} utas Anda" if row.threads > 1 else f"utas Anda{_quoted(row.title)}"
-    name = break_links(row.name)
-    if row.replies > 1:
-        return {"text": f"Ada balasan dari {name} dan {row.replies - 1} balasan lain di {threads} di forum."}
-    return {"text": f"{name} membalas {threads} di forum."}
+    count, first = len({reply.root_id for reply in replies}), replies[0]
+    where = f"{count} utas Anda" if count > 1 else f"utas Anda{_quoted(first.title)}"
+    name = break_links(first.name)
+    if len(replies) > 1:
+        return {"text": f"Ada balasan dari {name} dan {len(replies) - 1} balasan lain di {where} di forum."}
+    return {"text": f"{name} membalas {where} di forum."}
 
 
-_USER_ID = sa.bindparam("user_id", type_=sa.BigInteger)
-_threads = posts.alias("threads")
-#: Id of the last reply that the person's sent messages, and those that are being sent, count.
-_TOLD_ID = (
-    sa.select(sa.func.max(sa.cast(deliveries.c.payload["last_id"].astext, sa.BigInteger)))
-    .where(
-        deliveries.c.user_id == _USER_ID,
-        deliveries.c.kind == REPLY_KIND,
-        deliveries.c.id != sa.bindparam("delivery_id", type_=sa.BigInteger),
-        deliveries.c.state.in_([DeliveryState.CLAIMED, DeliveryState.SENT]),
+# --- messages and pushes to the authors of moderated posts ----------------------------------------------------------
+
+
+def notify_author(case: Case, post: Post) -> None:
+    """Notify the author of the post's state, by message and push. This notice replaces an unsent one."""
+    if post.user_id is None:
+        return
+    subject = About("case_author", case.id)
+    outbox.cancel(Delivery.user_id == post.user_id, outbox.is_about(subject))
+    key = f"{VERDICT_KIND}:{case.id}:{db_time.now().timestamp()}"
+    outbox.send(
+        outbox.NewDelivery(
+            kind=VERDICT_KIND, dedupe_key=key, user_id=post.user_id, about=subject, expires_in=VERDICT_EXPIRES
+        )
     )
-    .scalar_subquery()
-)
-_nth_thread = sa.func.dense_rank().over(order_by=posts.c.root_id)
-_NEW = (
-    sa.select(
-        posts.c.id,
-        _threads.c.title,
-        author_name(posts.c.use_pseudonym).label("name"),
-        sa.func.count().over().label("replies"),
-        sa.func.max(posts.c.id).over().label("last_id"),
-        _nth_thread.label("nth_thread"),
+
+
+def render_verdicts(claimed: Sequence[Claimed]) -> dict[int, Words]:
+    """Return the texts of notices to authors, by the state of their posts now. The texts name neither title nor people.
+
+    Another person may see the message on the phone of an author who uses a pseudonym.
+    """
+    query = (
+        sa.select(Case.id, Case.state, Case.reason, hidden_reason(posts).label("hidden_reason"), posts.c.root_id)
+        .join(posts, posts.c.id == Case.post_id)
+        .where(Case.id.in_([each.about_id for each in claimed]))
     )
-    .join(_threads, _threads.c.id == posts.c.root_id)
-    .join(users, users.c.id == posts.c.user_id)
-    .where(
-        _threads.c.user_id == _USER_ID,
-        _threads.c.hidden_by.is_(None),
-        posts.c.id > sa.func.coalesce(_TOLD_ID, 0),
-        posts.c.created_at > sa.func.now() - REPLY_EXPIRES,
-        posts.c.user_id != _USER_ID,
-        posts.c.hidden_by.is_(None),
-        ~is_blocked(posts, _USER_ID),
+    texts = {row.id: _verdict(row) for row in db.session.execute(query)}
+    said = ((each, texts.get(each.about_id or 0)) for each in claimed)
+    return {each.id: rendering.notice(each, text=text, title=VERDICT_TITLE, body=text) for each, text in said if text}
+
+
+def _verdict(row: sa.Row[int, str, str | None, str, int | None]) -> str | None:
+    noun = "tulisan" if row.root_id is None else "balasan"
+    if row.hidden_reason is not None:
+        return (
+            f"Kami menyembunyikan {noun} Anda di forum. Alasannya: {_sentence(row.hidden_reason)} "
+            f"Kalau menurut Anda ini keliru, buka {noun} itu di aplikasi, lalu ajukan banding."
+        )
+    if row.state == CaseState.KEPT:
+        return (
+            f"Moderator sudah memeriksa {noun} Anda di forum. Sekarang semua orang dapat membacanya lagi. "
+            f"Alasannya: {_sentence(row.reason or '')}"
+        )
+    return None
+
+
+def _sentence(text: str) -> str:
+    """Return a reason with links broken and with a full stop at the end."""
+    reason = break_links(text)
+    return reason if reason.endswith((".", "!", "?")) else f"{reason}."
+
+
+# --- pushes to administrators ---------------------------------------------------------------------------------------
+
+
+def notify_moderators(case: Case) -> None:
+    """Push to the administrators whose preferences ask for pushes about cases."""
+    roles = sa.select(user_roles.c.user_id).join(Role, Role.id == user_roles.c.role_id)
+    admins = roles.where(Role.name.in_([RoleName.ADMIN, RoleName.SUPERADMIN]))
+    rows = sa.select(User.id, User.preferences).where(User.preferences.is_not(None), User.id.in_(admins))
+    outbox.send(
+        *(
+            outbox.NewDelivery(
+                kind=CASE_KIND,
+                channel=Channel.PUSH_FAN_OUT,
+                dedupe_key=f"case:{case.id}:{case.is_urgent}:{case.decided_at or ''}:{user_id}",
+                expires_in=CASE_EXPIRES,
+                user_id=user_id,
+                about=About("case", case.id),
+            )
+            for user_id, wanted in db.session.execute(rows.order_by(User.id))
+            if preferences.wants_moderation(wanted)
+        )
     )
-    .subquery()
-)
-#: The first of the replies that a message counts, with the numbers of all.
-_REPLIES = sa.select(_NEW, sa.func.max(_NEW.c.nth_thread).over().label("threads")).order_by(_NEW.c.id).limit(1)
+
+
+def render_cases(claimed: Sequence[Claimed]) -> dict[int, Words]:
+    """Return the texts of pushes about cases that are still open."""
+    query = sa.select(Case.id, Case.is_urgent).where(
+        Case.id.in_([each.about_id for each in claimed]), Case.state == CaseState.OPEN
+    )
+    urgent = {row.id: row.is_urgent for row in db.session.execute(query)}
+    return {each.id: URGENT_CASE if urgent[each.about_id] else NEW_CASE for each in claimed if each.about_id in urgent}
 
 
 def shows_pseudonym() -> sa.ColumnElement[bool]:

@@ -20,15 +20,17 @@ from app.forum.service.reads import Record, get_reply, get_thread
 from app.identity import own_pictures
 from app.identity.models import User
 from app.identity.sessions import Caller
+from app.notifications.broadcasts import service as broadcasts
 
 
 def create_thread(data: Loaded, caller: Caller) -> Record:
     """Create a thread and the broadcast that announces it."""
     columns = pictures.columns(data)  # decode the picture before a transaction begins
     _check_pseudonym(data["use_pseudonym"], caller)
-    _check_category(data["category_id"])
+    category = _category(data["category_id"])
     thread = _insert(Post(user_id=caller.id, **columns), columns)
-    notices.announce(thread)
+    tag = category.preference_tag
+    broadcasts.announce(notices.about(thread), preference_tag=tag, except_user_id=caller.id)
     help_ = crisis.check_post(thread)
     count(thread, 1)
     return _read(thread, help_)
@@ -54,12 +56,11 @@ def update(post_id: int, data: Loaded, caller: Caller, *, is_thread: bool) -> Re
     post = lock_own(post_id, caller, is_thread=is_thread)
     _check_pseudonym(data.get("use_pseudonym", False), caller)
     before_id, is_counted = post.category_id, post.hidden_by is None
-    if is_moved := data.get("category_id", before_id) != before_id:
-        _check_category(data["category_id"])
+    is_moved = data.get("category_id", before_id) != before_id
+    if is_moved:
+        broadcasts.retag(notices.about(post), _category(data["category_id"]).preference_tag)
     own_pictures.keep(caller.id, columns, replaces=post.image)
     assign(post, {**columns, "updated_at": sa.func.now()})
-    if is_moved:
-        notices.retag(post)
     help_ = crisis.check_post(post) if data.keys() & {"title", "content"} else None
     if is_moved and is_counted:
         for category_id, step in sorted([(before_id, -1), (post.category_id, 1)]):
@@ -80,7 +81,7 @@ def remove(post: Post) -> None:
         count(post, -1)
     if post.root_id is None:
         own_pictures.discard(post.image, *db.session.scalars(sa.select(Post.image).where(Post.root_id == post.id)))
-        notices.withdraw(post)
+        broadcasts.withdraw(notices.about(post))
         db.session.delete(post)
         db.session.flush()
         return
@@ -125,9 +126,11 @@ def _check_pseudonym(use_pseudonym: bool, caller: Caller) -> None:
         raise ValidationFailed({"use_pseudonym": ["membutuhkan nama samaran di profil."]})
 
 
-def _check_category(category_id: int) -> None:
-    if db.session.get(ForumCategory, category_id) is None:
+def _category(category_id: int) -> ForumCategory:
+    category = db.session.get(ForumCategory, category_id)
+    if category is None:
         raise ValidationFailed({"category_id": ["tidak dikenal."]})
+    return category
 
 
 def _check_shown(post: Post) -> None:
