@@ -1,5 +1,7 @@
 """Tests of the webhook routes, in the order of `routes.py`."""
 
+import json
+
 import pytest
 
 from tests.helpers.client import assert_error
@@ -55,6 +57,8 @@ class TestReceiveWhatsapp:
             "/webhooks/whatsapp", data=big, content_type=kind, headers={"X-Hub-Signature-256": sign(big)}
         )
         assert_error(response, 413, "payload_too_large")
+        raw = json.dumps(GOOD).encode()
+        assert post_whatsapp(provider, raw + b" " * (LIMIT - len(raw))).status_code == 200
 
 
 class Fonnte:

@@ -178,3 +178,8 @@ def test_events_of_another_number_are_dropped(provider):
 def test_events_of_our_number_or_of_an_unnamed_number_are_stored(provider, phone_number_id):
     post_whatsapp(provider, whatsapp(number(phone_number_id, messages=[message()], statuses=[status()])))
     assert [row.kind for row in rows()] == ["message", "receipt"]
+
+
+def test_without_a_configured_number_id_events_of_every_number_are_stored(provider):
+    post_whatsapp(provider, whatsapp(number("999", messages=[message()])))
+    assert len(rows()) == 1
