@@ -61,21 +61,3 @@ def test_the_paths_in_the_document_exist():
     for path in set(re.findall(r"`(?:GET |POST |PUT |DELETE )?(/[a-z][a-z/-]+)(?:/:\w+)?(?:\?[^`]*)?`", PAGE)):
         if not path.startswith(("/api", "/dev", "/media")):
             assert path in rules, path
-
-
-def test_the_filters_in_the_document_exist(client):
-    paths = client.get("/api/openapi.json").json["paths"]
-    parameters = {
-        re.sub(r"\{\w+\}", ":", path): {each["name"] for each in methods["get"].get("parameters", [])}
-        for path, methods in paths.items()
-        if "get" in methods
-    }
-    (table,) = re.findall(r"^\| list \| filters \|\n\|---\|---\|\n(.*?)\n\n", PAGE, re.MULTILINE | re.DOTALL)
-    rows = [row.strip("|").split(" | ") for row in table.splitlines()]
-    assert len(rows) > 10
-    for lists, filters in rows:
-        named_lists = [re.sub(r":\w+", ":", path) for path in re.findall(r"`(/[^`]+)`", lists)]
-        known = set().union(*(parameters[f"/api{path}"] for path in named_lists))
-        named = re.findall(r"`([a-z_]+)`", re.sub(r"\(.*?\)|: .*", "", filters))
-        assert named
-        assert set(named) <= known, lists
