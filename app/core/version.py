@@ -2,4 +2,4 @@
 
 #: The newest version in CHANGELOG.md. Semantic versioning applies to the API: a breaking change needs a new major
 #: version.
-VERSION = "1.0.0"
+VERSION = "2.0.0"
