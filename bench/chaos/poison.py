@@ -19,7 +19,7 @@ from bench.environment import Result, at_least, at_most
 from bench.messages import add_messages
 
 #: `faults` is the number of poisonous deliveries. They are due together with the first reminders.
-WHOLE = ExperimentPlan(reminders=1500, seconds=120, faults=2)
+WHOLE = ExperimentPlan(reminders=600, seconds=80, faults=2)
 SHORT = ExperimentPlan(reminders=300, seconds=20, faults=1)
 
 #: Seconds of each call. The provider is slow, so that calls are always in progress.
