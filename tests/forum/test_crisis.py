@@ -9,7 +9,7 @@ from app.notifications.broadcasts import fan_out
 from app.notifications.models import Broadcast, Delivery
 from dev.counters import wrong_counters
 from tests.forum.people import report_by_three
-from tests.forum.posts import cases, category_id, moderate, report, write_reply, write_thread
+from tests.forum.posts import cases, category_id, moderate, report, write_post, write_reply, write_thread
 from tests.helpers.factories import make_admin, make_user
 from tests.helpers.language import assert_readable
 from tests.notifications.deliveries import words_of
@@ -136,8 +136,7 @@ def test_reports_do_not_hide_a_crisis_post_even_after_an_edit(client, siti, admi
 
 @pytest.mark.parametrize("noun", ["threads", "replies"])
 def test_an_edit_with_a_crisis_phrase_unhides_a_post_hidden_by_reports(client, siti, budi, admin, noun):
-    thread_id = write_thread(siti)["id"]
-    post_id = thread_id if noun == "threads" else write_reply(siti, thread_id)["id"]
+    thread_id, post_id = write_post(noun, siti)
     report_by_three(client, f"{noun}/{post_id}")
     assert cases(admin)[0]["hidden_by"] == "reports"
     changes = {"content": CRY, **({"category_id": category_id("Islam")} if noun == "threads" else {})}

@@ -7,12 +7,21 @@ from app.core.database.session import db
 from app.core.media import pictures
 from app.forum.models import Post
 from app.forum.service.reads import HIDDEN
-from app.notifications.models import Broadcast, Delivery
+from app.notifications.models import Broadcast
 from dev.counters import wrong_counters
-from tests.forum.posts import add_picture, cases, category_id, moderate, read_thread, write_reply, write_thread
+from tests.forum.posts import (
+    add_picture,
+    cases,
+    category_id,
+    moderate,
+    name_of,
+    read_thread,
+    write_post,
+    write_reply,
+    write_thread,
+)
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
-from tests.notifications.deliveries import words_of
 
 MARK = "Penawarajaib"
 LISTS = ("", "?per_page=20", "?page=1&per_page=20", "?category_id=2", f"?q={MARK}", "?q=di")
@@ -118,9 +127,8 @@ def test_hiding_a_thread_holds_its_broadcast_until_a_keep(siti, admin):
 
 @pytest.mark.parametrize("noun", ["threads", "replies"])
 def test_a_hidden_picture_gets_a_new_address_that_the_author_and_moderators_see(client, siti, admin, noun):
-    thread_id = write_thread(siti)["id"]
-    post = {"thread_id": thread_id} if noun == "threads" else {"reply_id": write_reply(siti, thread_id)["id"]}
-    (post_id,) = post.values()
+    thread_id, post_id = write_post(noun, siti)
+    post = {name_of(noun): post_id}
     old = add_picture(siti, f"{noun}/{post_id}")
     data = client.get(old).data
     moderate(admin, "hide", **post)
@@ -130,27 +138,10 @@ def test_a_hidden_picture_gets_a_new_address_that_the_author_and_moderators_see(
     assert new in siti.get(f"/forum/threads/{thread_id}").text
     for reader in (client, admin):
         assert "/media/" not in reader.get(f"/forum/threads/{thread_id}").text
-    assert [picture["name"] for picture in own_pictures(siti)] == [new.removeprefix("/media/")]
+    names = db.session.scalars(sa.text("SELECT name FROM own_pictures WHERE user_id = :id"), {"id": siti.id})
+    assert names.all() == [new.removeprefix("/media/")]
     moderate(admin, "keep", **post)
     assert new in client.get(f"/forum/threads/{thread_id}").text  # a shown picture keeps its address
-
-
-def own_pictures(who):
-    rows = db.session.execute(sa.text("SELECT name FROM own_pictures WHERE user_id = :id"), {"id": who.id})
-    return [dict(row) for row in rows.mappings()]
-
-
-def test_a_hidden_reply_is_in_no_notice(siti, budi, admin, client):
-    thread_id = write_thread(siti)["id"]
-    first = write_reply(budi, thread_id)["id"]
-    write_reply(client.as_(make_user(nama_ktp="Rina")), thread_id)
-    write_reply(client.as_(make_user(nama_ktp="Tono")), thread_id)
-    moderate(admin, "hide", reply_id=first)
-    waiting = sa.select(Delivery).where(Delivery.state == "pending", Delivery.kind == "forum_reply")
-    rows = db.session.scalars(waiting).all()
-    texts = [words_of(row)["text"] for row in rows if words_of(row)]
-    assert texts
-    assert not [text for text in texts if "Budi" in text]
 
 
 def test_exports_and_the_overview_exclude_a_hidden_thread(siti, admin):

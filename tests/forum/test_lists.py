@@ -4,7 +4,6 @@ import pytest
 
 from app.forum.service import marks
 from tests.forum.posts import category_id, read_thread, write_reply, write_thread
-from tests.helpers.client import assert_error
 
 
 def ids(client, query=""):
@@ -79,7 +78,6 @@ def test_a_search_matches_a_part_of_title_or_content(client, siti):
     assert ids(client, "?q=tidak ada") == []
     assert client.get("/forum/threads?q=gula darah").json[0] == client.get("/forum/threads").json[1]
     assert ids(client, "?q=") == ids(client, "?q=%20") == ids(client)
-    assert_error(client.get(f"/forum/threads?q={'x' * 101}"), 400, "validation_error", "q")
 
 
 @pytest.mark.parametrize("signs", ["50%", "%", "a_b", "_", "\\", "'"])
@@ -140,7 +138,8 @@ def test_the_list_of_replies_is_filtered_paged_and_searched(siti, budi):
     assert ([row["id"] for row in response.json], response.headers["X-Total-Count"]) == ([replies[0]], "4")
     assert found(budi, q="GULA") == [replies[2], replies[0]]
     assert found(budi, q="50%") == [replies[0]]
-    assert found(budi, q="") == replies[::-1]
+    assert found(budi) == found(budi, saved="true") == found(budi, q="") == replies[::-1]
+    assert found(siti) == []
     assert found(budi, mine="true") == [other]
     assert found(budi, mine="true", saved="true") == []
     beyond = budi.get("/forum/replies?page=9&per_page=2")
@@ -160,16 +159,3 @@ def test_the_list_needs_one_statement_with_and_without_filters(client, siti, sta
     for path in ("threads?saved=true", "threads?mine=true", "replies", "replies?mine=true", "replies?q=gula"):
         with statements.at_most(2):
             siti.get(f"/forum/{path}")
-
-
-def test_categories_threads_and_toggles_need_at_most_three_statements(client, siti, statements):
-    thread_id = write_thread(siti)["id"]
-    reply_id = write_reply(siti, thread_id)["id"]
-    with statements.at_most(1):
-        client.get("/forum/categories")
-    for reader, limit in ((client, 2), (siti, 3)):
-        with statements.at_most(limit):
-            reader.get(f"/forum/threads/{thread_id}")
-    for path in (f"threads/{thread_id}/like", f"threads/{thread_id}/save", f"replies/{reply_id}/like"):
-        with statements.at_most(2):
-            siti.post(f"/forum/{path}")

@@ -8,7 +8,6 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.forum.models import MAX_DEPTH, Post
 from tests.forum.posts import write_reply, write_thread
-from tests.helpers.client import assert_error
 
 
 @pytest.fixture
@@ -89,8 +88,3 @@ def test_a_thread_without_its_replies_needs_one_statement(client, thread_id, sta
         response = client.get(f"/forum/threads/{thread_id}?replies=false")
     assert (response.json["replies"], response.json["replies_count"]) == ([], 20)
     assert "replies_truncated" not in response.json
-
-
-@pytest.mark.parametrize("query", ["", "?after=5", "?replies=false"])
-def test_an_unknown_thread_is_404(client, query):
-    assert_error(client.get(f"/forum/threads/999999{query}"), 404, "not_found")

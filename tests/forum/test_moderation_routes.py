@@ -77,10 +77,6 @@ class TestListCases:
         assert (case["thread_id"], case["reply_id"], case["title"]) == (thread_id, reply_id, "Menu harian")
         assert (case["content"], case["author_name"]) == ("x" * 2000, "Budi Hartono")
 
-    def test_a_wrong_query_is_bad_input(self, admin):
-        for query, field in (("banding=mungkin", "banding"), ("state=lama", "state"), ("page=0", "page")):
-            assert_error(admin.get(f"/admins/moderasi?{query}"), 400, "validation_error", field)
-
 
 class TestUpdateCase:
     """PUT /admins/moderasi/<case_id>"""
@@ -105,17 +101,6 @@ class TestUpdateCase:
         (entry,) = db.session.scalars(sa.select(AuditEntry))
         assert (entry.actor_id, entry.action, entry.subject) == (admin.id, "moderated", f"post:{thread_id}")
         assert entry.details == {"decision": "hide", "case": case["id"]}
-
-    @pytest.mark.parametrize(
-        ("body", "field"),
-        [
-            ({"decision": "ban", "reason": "x"}, "decision"), ({"decision": "delete", "reason": "x"}, "decision"),
-            ({"reason": "x"}, "decision"), ({"decision": "hide", "reason": ""}, "reason"),
-            ({"decision": "hide", "reason": "x" * 501}, "reason"),
-        ],
-    )  # fmt: skip
-    def test_a_bad_decision_is_400(self, admin, body, field):
-        assert_error(admin.put("/admins/moderasi/1", body), 400, "validation_error", field)
 
     def test_a_case_goes_with_its_post_also_with_a_stub(self, siti, budi, admin):
         thread_id = write_thread(siti)["id"]

@@ -62,13 +62,11 @@ def test_deleted_reply_with_replies_stays_as_a_stub(client, siti, budi, thread_i
     assert {name: stub[name] for name in expected} == expected
     assert [node["id"] for node in stub["replies"]] == [below["id"]]
     assert thread["replies_count"] == 1
-    for response in (
-        budi.put(f"/forum/replies/{top['id']}", {"content": "kembali"}),
-        budi.delete(f"/forum/replies/{top['id']}"),
-        budi.post(f"/forum/replies/{top['id']}/like"),
-        budi.post(f"/forum/replies/{top['id']}/save"),
-    ):
-        assert_error(response, 404, "not_found")
+    path, body = f"/forum/replies/{top['id']}", {"content": "kembali", "reason": "spam"}
+    for action in ("like", "save", "lapor", "blokir"):
+        assert_error(siti.post(f"{path}/{action}", body), 404, "not_found")
+    for method in ("PUT", "DELETE"):
+        assert_error(budi.open(method, path, body), 404, "not_found")
     assert read_thread(client, thread_id)["replies_count"] == 1
 
 
