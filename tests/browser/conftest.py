@@ -2,7 +2,6 @@
 
 import gzip
 import hashlib
-import re
 import shutil
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -19,10 +18,6 @@ from dev.system_packages import require
 from tests.e2e.launcher import Launcher, copy_checkout
 
 expect.set_options(timeout=PATIENCE_S * 1000)
-
-
-#: A code file in `docs/client.md`: a heading with the name of the file, then the code of the file.
-CODE = re.compile(r"^## `(\S+)`\n\n```js\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 AXE = Path(__file__).with_name("axe")
@@ -42,11 +37,11 @@ def chromium():
 
 @pytest.fixture(scope="session")
 def front_end(tmp_path_factory):
-    """Serve a page with the client code of `docs/client.md` from another origin, and yield that origin."""
+    """Serve a page with `docs/client.js` and `docs/sw.js` from another origin, and yield that origin."""
     folder = tmp_path_factory.mktemp("front_end")
     shutil.copytree(Path(__file__).with_name("front_end"), folder, dirs_exist_ok=True)
-    for name, code in CODE.findall((ROOT / "docs/client.md").read_text()):
-        (folder / name).write_text(code)
+    for name in ("client.js", "sw.js"):
+        shutil.copy(ROOT / "docs" / name, folder)
     pages = partial(SimpleHTTPRequestHandler, directory=folder)
     with ThreadingHTTPServer(("127.0.0.1", 0), pages) as server:
         Thread(target=server.serve_forever, daemon=True).start()

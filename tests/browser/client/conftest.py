@@ -1,4 +1,4 @@
-"""The example client of `docs/client.md` in a browser, served from another origin."""
+"""The example client of `docs/client.js` in a browser, served from another origin."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The example service worker of `docs/client.md` in a browser, with pushes and their answer buttons."""
+"""The example service worker of `docs/sw.js` in a browser, with pushes and their answer buttons."""
 
 import json
 from urllib.parse import quote
