@@ -50,7 +50,8 @@ def fill() -> None:
     for username, role, nama_ktp, nama_samaran, nomor_hp, domicile in PEOPLE:
         wishes = {"medical": True, "mental_health": True, "religion": ["islam"], "moderation": role == RoleName.ADMIN}
         user = _add(username, role, nama_ktp, nama_samaran, nomor_hp, domicile, wishes)
-        user.is_verified, user.created_at = True, now() - timedelta(days=DAYS + 1)
+        # After 90 days without use, an unverified number gets no reset link.
+        user.is_verified, user.created_at = True, now() - timedelta(days=DAYS - 1)
     for number, username in enumerate(CROWD):
         role = RoleName.PASIEN if username in PATIENTS else RoleName.PENDAMPING
         # The remainder of a remainder is often small, so most people live in the first provinces.
