@@ -63,10 +63,10 @@ def test_a_request_is_retried_after_502_and_503(page):
 
 def test_a_page_of_a_list_has_the_total_and_the_number_of_pages(page):
     log_in(page)
-    first, second, last = (page.evaluate("(n) => client.page('/articles/all?q=a', n, 2)", n) for n in (1, 2, 1000))
-    assert first["total"] == second["total"] == last["total"] > 3
-    assert first["pages"] == -(-first["total"] // 2)
-    assert [len(each["rows"]) for each in (first, second, last)] == [2, 2, 0]
+    first, second, last = (page.evaluate("(n) => client.page('/articles/all?q=a', n, 1)", n) for n in (1, 2, 1000))
+    assert first["total"] == second["total"] == last["total"] > 1
+    assert first["pages"] == first["total"]
+    assert [len(each["rows"]) for each in (first, second, last)] == [1, 1, 0]
     assert first["rows"][0]["id"] != second["rows"][0]["id"]
 
 
