@@ -33,11 +33,6 @@ def write_post(noun, writer, **data):
     return thread_id, thread_id if noun == "threads" else write_reply(writer, thread_id, **data)["id"]
 
 
-def name_of(noun):
-    """Return the name of the id of a thread or of a reply, for `moderate`."""
-    return {"threads": "thread_id", "replies": "reply_id"}[noun]
-
-
 def read_thread(reader, thread_id):
     response = reader.get(f"/forum/threads/{thread_id}")
     assert response.status_code == 200, response.json

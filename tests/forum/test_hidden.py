@@ -1,6 +1,5 @@
 """Hidden posts: only their author can read them. No list, search, notice or export shows them to other people."""
 
-import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
@@ -9,17 +8,7 @@ from app.forum.models import Post
 from app.forum.service.reads import HIDDEN
 from app.notifications.models import Broadcast
 from dev.counters import wrong_counters
-from tests.forum.posts import (
-    add_picture,
-    cases,
-    category_id,
-    moderate,
-    name_of,
-    read_thread,
-    write_post,
-    write_reply,
-    write_thread,
-)
+from tests.forum.posts import add_picture, cases, category_id, moderate, read_thread, write_reply, write_thread
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
 
@@ -125,10 +114,10 @@ def test_hiding_a_thread_holds_its_broadcast_until_a_keep(siti, admin):
         assert db.session.scalars(sa.select(Broadcast.state)).all() == [state]
 
 
-@pytest.mark.parametrize("noun", ["threads", "replies"])
 def test_a_hidden_picture_gets_a_new_address_that_the_author_and_moderators_see(client, siti, admin, noun):
-    thread_id, post_id = write_post(noun, siti)
-    post = {name_of(noun): post_id}
+    thread_id = write_thread(siti)["id"]
+    post = {"thread_id": thread_id} if noun == "threads" else {"reply_id": write_reply(siti, thread_id)["id"]}
+    (post_id,) = post.values()
     old = add_picture(siti, f"{noun}/{post_id}")
     data = client.get(old).data
     moderate(admin, "hide", **post)

@@ -10,12 +10,6 @@ from tests.forum.people import report_by_three
 from tests.forum.posts import cases, moderate, read_thread, report, write_reply, write_thread
 from tests.helpers.client import assert_error
 
-#: All fields of a case.
-CASE = {
-    "id", "thread_id", "reply_id", "title", "content", "image", "hidden_by", "author_name", "state", "urgent",
-    "reports", "appeal", "reason", "created_at",
-}  # fmt: skip
-
 
 class TestListCases:
     """GET /admins/moderasi"""
@@ -24,13 +18,12 @@ class TestListCases:
         thread_id = write_thread(siti, use_pseudonym=True)["id"]
         report(budi, f"threads/{thread_id}", note="Iklan.")
         (case,) = cases(admin)
-        assert set(case) == CASE
         assert case == {
             **case, "thread_id": thread_id, "reply_id": None, "title": "Menu harian", "author_name": "Melati",
             "content": "Apa yang boleh dimakan?", "state": "open", "urgent": False, "appeal": None, "reason": None,
         }  # fmt: skip
         (shown,) = case["reports"]
-        assert (set(shown), shown["reason"], shown["note"]) == ({"reason", "note", "at"}, "spam", "Iklan.")
+        assert (shown["reason"], shown["note"]) == ("spam", "Iklan.")
         text = admin.get("/admins/moderasi").text
         assert "Siti" not in text
         assert "Budi" not in text

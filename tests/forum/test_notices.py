@@ -25,11 +25,6 @@ def test_a_new_thread_is_broadcast_with_the_preference_tag_of_its_category(siti)
     assert timedelta(seconds=29) < broadcast.starts_at - before < timedelta(seconds=302)
 
 
-def test_a_broadcast_of_the_general_category_has_no_preference_tag(siti):
-    write_thread(siti, category_id=category_id("Umum"))
-    assert db.session.scalars(sa.select(Broadcast.preference_tag)).all() == [None]
-
-
 def test_an_announcement_has_the_current_title_and_category_of_the_thread(siti):
     path = f"/forum/threads/{write_thread(siti, title='Siti dari Bandung bertanya')['id']}"
     for change in ({"title": "Menu"}, {"category_id": category_id("Islam")}, {"content": "Lain"}):

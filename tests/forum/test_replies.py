@@ -1,17 +1,11 @@
 """Replies: the tree, its depth, and deletions."""
 
-import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.forum.models import MAX_DEPTH, Post
-from tests.forum.posts import read_thread, write_reply, write_thread
+from tests.forum.posts import read_thread, write_reply
 from tests.helpers.client import assert_error
-
-
-@pytest.fixture
-def thread_id(siti):
-    return int(write_thread(siti)["id"])
 
 
 def test_replies_nest_below_their_parents_oldest_first(client, siti, budi, thread_id):

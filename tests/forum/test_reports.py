@@ -1,11 +1,11 @@
-"""Reports: who may report which posts, and when reports hide a post."""
+"""Reports and appeals: when reports hide a post, and when its author may appeal."""
 
 import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.forum.service.reads import HIDDEN, REPORTED
 from tests.forum.people import aged
-from tests.forum.posts import cases, moderate, read_thread, report, write_reply, write_thread
+from tests.forum.posts import cases, moderate, read_thread, report, write_post, write_reply, write_thread
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
 
@@ -73,3 +73,22 @@ def test_self_harm_reports_do_not_hide_a_post_and_make_its_case_urgent(client, s
     report(aged(client, days=8), f"threads/{thread_id}", "other")
     assert not is_hidden(client, thread_id)
     assert cases(admin)[0]["urgent"] is True
+
+
+def test_an_author_appeals_against_a_hidden_post(siti, admin, noun):
+    _, post_id = write_post(noun, siti)
+    post = {"thread_id" if noun == "threads" else "reply_id": post_id}
+    path = f"/forum/{noun}/{post_id}/banding"
+    assert_error(siti.post(path, {"note": "Mengapa?"}), 409, "not_hidden")
+    moderate(admin, "hide", **post)
+    first = siti.post(path, {"note": "Ini bukan iklan."})
+    assert (first.status_code, first.json) == (201, {"appeal": "Ini bukan iklan."})
+    assert siti.post(path, {"note": "Sungguh."}).status_code == 200
+    (case,) = cases(admin, "?banding=true")
+    assert (case["appeal"], case["state"], case["hidden_by"]) == ("Sungguh.", "open", "moderator")
+    assert cases(admin, "?banding=false") == []
+    moderate(admin, "hide", **post)
+    assert cases(admin, "?banding=true") == []
+    assert siti.post(path, {"note": "Sekali lagi."}).status_code == 201
+    moderate(admin, "keep", **post)
+    assert_error(siti.post(path, {"note": "Lagi?"}), 409, "not_hidden")

@@ -10,29 +10,8 @@ from app.core.database.session import db
 from app.forum.models import ForumCategory, Mark, Post, ReportReason
 from app.forum.seed import CATEGORIES
 from tests.core.media.samples import HOSTILE, plain
-from tests.forum.posts import (
-    add_picture,
-    cases,
-    category_id,
-    moderate,
-    name_of,
-    read_thread,
-    write_post,
-    write_reply,
-    write_thread,
-)
+from tests.forum.posts import add_picture, category_id, read_thread, write_post, write_reply, write_thread
 from tests.helpers.client import assert_error
-
-
-@pytest.fixture(params=["threads", "replies"])
-def noun(request):
-    return request.param
-
-
-@pytest.fixture
-def thread_id(siti):
-    return int(write_thread(siti)["id"])
-
 
 # --- threads and replies --------------------------------------------------------------------------------------------
 
@@ -77,24 +56,6 @@ def test_an_own_post_cannot_be_reported_or_blocked(siti, noun, use_pseudonym):
     _, post_id = write_post(noun, siti, use_pseudonym=use_pseudonym)
     for action in ("lapor", "blokir"):
         assert_error(siti.post(f"/forum/{noun}/{post_id}/{action}", {"reason": "spam"}), 409, "own_post")
-
-
-def test_an_author_appeals_against_a_hidden_post(siti, admin, noun):
-    _, post_id = write_post(noun, siti)
-    post, path = {name_of(noun): post_id}, f"/forum/{noun}/{post_id}/banding"
-    assert_error(siti.post(path, {"note": "Mengapa?"}), 409, "not_hidden")
-    moderate(admin, "hide", **post)
-    first = siti.post(path, {"note": "Ini bukan iklan."})
-    assert (first.status_code, first.json) == (201, {"appeal": "Ini bukan iklan."})
-    assert siti.post(path, {"note": "Sungguh."}).status_code == 200
-    (case,) = cases(admin, "?banding=true")
-    assert (case["appeal"], case["state"], case["hidden_by"]) == ("Sungguh.", "open", "moderator")
-    assert cases(admin, "?banding=false") == []
-    moderate(admin, "hide", **post)
-    assert cases(admin, "?banding=true") == []
-    assert siti.post(path, {"note": "Sekali lagi."}).status_code == 201
-    moderate(admin, "keep", **post)
-    assert_error(siti.post(path, {"note": "Lagi?"}), 409, "not_hidden")
 
 
 # --- threads --------------------------------------------------------------------------------------------------------

@@ -55,14 +55,15 @@ def test_a_wrongly_reported_post_is_kept_after_the_appeal(client, siti, budi, ad
     assert_error(siti.post(f"{path}/banding", {"note": "Lagi?"}), 409, "not_hidden")
 
 
-#: For each province: the phone numbers that administrators have added, and the number that the crisis help must show
-#: last.
+#: For each province, and for people without one: the phone numbers that administrators have added, and the number that
+#: the crisis help must show last.
 PROVINCES = {
     "Aceh": ([("0651-118", "ambulance"), ("0651-34565", "hospital")], "0651-118"),
     "Bali": ([("0361-227911", "hospital"), ("0361-110", "police")], "0361-227911"),
     "Papua": ([("0967-110", "police"), ("0967-113", "fire"), ("0967-222", "other")], "119"),
     "DKI Jakarta": ([], "119"),
     "Maluku": ([("119", "ambulance"), ("0911-353118", "hospital")], "0911-353118"),
+    None: ([], "119"),
     "Banten": ([("0254-1", "hospital"), ("0254-118", "ambulance"), ("0254-119", "ambulance")], "0254-118"),
 }
 
