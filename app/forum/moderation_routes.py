@@ -5,8 +5,7 @@ from __future__ import annotations
 from app.core.web.blueprint import Blueprint
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing
-from app.forum import moderation_schemas as schemas
-from app.forum.moderation_schemas import CaseSearch
+from app.forum import schemas
 from app.forum.service import moderation
 from app.forum.service.reads import Record
 from app.identity.access import caller, requires
@@ -19,7 +18,7 @@ bp = Blueprint("moderasi", __name__, url_prefix="/admins/moderasi", description=
 @requires(RoleName.ADMIN)
 @bp.arguments(schemas.CaseQuery, location="query")
 @bp.response(200, schemas.Case(many=True))
-def list_cases(search: CaseSearch) -> Listing[Record]:
+def list_cases(search: schemas.CaseSearch) -> Listing[Record]:
     """List moderation cases, urgent ones first, then the newest."""
     return moderation.list_cases(search)
 

@@ -14,9 +14,8 @@ from app.core.web.dispatch import View, in_steps
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, PageSchema, TruncatedRecord
 from app.core.web.rate_limits import limit
-from app.forum import moderation_schemas, schemas
+from app.forum import schemas
 from app.forum.models import Report
-from app.forum.schemas import PostQuery, RepliesQuery
 from app.forum.service import blocks, marks, moderation, posts, reads
 from app.forum.service.reads import Record
 from app.identity.access import authenticated, by_caller, caller, caller_id, optional
@@ -39,7 +38,7 @@ def list_categories() -> list[Record]:
 @cached(1)
 @bp.arguments(schemas.ThreadQuerySchema, location="query")
 @bp.plain_response(200, schemas.ThreadRow(many=True))
-def list_threads(query: PostQuery) -> Listing[Record]:
+def list_threads(query: schemas.PostQuery) -> Listing[Record]:
     """List threads, newest first."""
     return reads.list_posts(query, caller_id(), threads=True)
 
@@ -49,7 +48,7 @@ def list_threads(query: PostQuery) -> Listing[Record]:
 @cached(1)
 @bp.arguments(schemas.RepliesQuerySchema, location="query")
 @bp.plain_response(200, schemas.Thread)
-def get_thread(query: RepliesQuery, thread_id: int) -> TruncatedRecord[Record]:
+def get_thread(query: schemas.RepliesQuery, thread_id: int) -> TruncatedRecord[Record]:
     """Return a thread with the tree of its first 500 replies."""
     return reads.get_thread(thread_id, query, caller_id())
 
@@ -63,25 +62,6 @@ def get_thread(query: RepliesQuery, thread_id: int) -> TruncatedRecord[Record]:
 def create_thread(data: Loaded) -> Record:
     """Create a thread, and notify the people whose preferences include its category."""
     return posts.create_thread(data, caller)
-
-
-@bp.put("/threads/<int:thread_id>")
-@authenticated
-@limit_uploads
-@bp.arguments(schemas.ThreadUpdate, location="multipart")
-@bp.plain_response(200, schemas.Thread)
-def update_thread(data: Loaded, thread_id: int) -> Record:
-    """Change an own thread. Missing fields stay unchanged."""
-    return posts.update(thread_id, data, caller, is_thread=True)
-
-
-@bp.delete("/threads/<int:thread_id>")
-@authenticated
-@bp.response(200, MessageSchema)
-def delete_thread(thread_id: int) -> dict[str, str]:
-    """Delete an own thread with all its replies."""
-    posts.delete(thread_id, caller, is_thread=True)
-    return {"message": "Utas dihapus."}
 
 
 @bp.post("/threads/<int:thread_id>/reply")
@@ -99,34 +79,15 @@ def create_reply(data: Loaded, thread_id: int) -> Record:
 @authenticated
 @bp.arguments(schemas.ReplyQuerySchema, location="query")
 @bp.plain_response(200, schemas.ReplyRow(many=True))
-def list_replies(query: PostQuery) -> Listing[Record]:
+def list_replies(query: schemas.PostQuery) -> Listing[Record]:
     """List the replies that the caller has saved or, with `mine`, written, newest first."""
     return reads.list_posts(query, caller.id, threads=False)
-
-
-@bp.put("/replies/<int:reply_id>")
-@authenticated
-@limit_uploads
-@bp.arguments(schemas.ReplyUpdate, location="multipart")
-@bp.plain_response(200, schemas.Reply)
-def update_reply(data: Loaded, reply_id: int) -> Record:
-    """Change an own reply. Missing fields stay unchanged."""
-    return posts.update(reply_id, data, caller, is_thread=False)
-
-
-@bp.delete("/replies/<int:reply_id>")
-@authenticated
-@bp.response(200, MessageSchema)
-def delete_reply(reply_id: int) -> dict[str, str]:
-    """Delete an own reply. A reply with replies below it stays as a stub without text and author."""
-    posts.delete(reply_id, caller, is_thread=False)
-    return {"message": "Balasan dihapus."}
 
 
 @bp.get("/blokir")
 @authenticated
 @bp.arguments(PageSchema, location="query")
-@bp.response(200, moderation_schemas.Block(many=True))
+@bp.response(200, schemas.Block(many=True))
 def list_blocks(page: Page) -> Listing[Any]:
     """List the caller's blocks, newest first."""
     return blocks.list_own(page, caller)
@@ -167,6 +128,28 @@ def _for_both(add_routes: Callable[[bool, str, str], None]) -> None:
 
 @_for_both
 def _add_post_routes(is_thread: bool, noun: str, path: str) -> None:
+    @bp.put(path)
+    @authenticated
+    @limit_uploads
+    @bp.arguments(schemas.ThreadUpdate if is_thread else schemas.ReplyUpdate, location="multipart")
+    @bp.plain_response(200, schemas.Thread if is_thread else schemas.Reply)
+    @_of_post(f"update_{noun}", f"Change an own {noun}. Missing fields stay unchanged.")
+    def update(data: Loaded, post_id: int) -> Record:
+        return posts.update(post_id, data, caller, is_thread=is_thread)
+
+    @bp.delete(path)
+    @authenticated
+    @bp.response(200, MessageSchema)
+    @_of_post(
+        f"delete_{noun}",
+        "Delete an own thread with all its replies."
+        if is_thread
+        else "Delete an own reply. A reply with replies below it stays as a stub without text and author.",
+    )
+    def delete(post_id: int) -> dict[str, str]:
+        posts.delete(post_id, caller, is_thread=is_thread)
+        return {"message": "Utas dihapus." if is_thread else "Balasan dihapus."}
+
     @bp.post(f"{path}/like")
     @authenticated
     @in_steps
@@ -186,11 +169,11 @@ def _add_post_routes(is_thread: bool, noun: str, path: str) -> None:
     @bp.post(f"{path}/lapor")
     @authenticated
     @limit("20 per day", key=by_caller, counter="lapor")
-    @bp.arguments(moderation_schemas.ReportCreate)
-    @bp.response(201, moderation_schemas.ForumReport)
+    @bp.arguments(schemas.ReportCreate)
+    @bp.response(201, schemas.ForumReport)
     @bp.alt_response(
         200,
-        schema=moderation_schemas.ForumReport,
+        schema=schemas.ForumReport,
         description="The caller has already reported this post; the response has the earlier report",
         success=True,
     )
@@ -202,11 +185,9 @@ def _add_post_routes(is_thread: bool, noun: str, path: str) -> None:
     @bp.post(f"{path}/banding")
     @authenticated
     @limit("20 per day", key=by_caller, counter="banding")
-    @bp.arguments(moderation_schemas.AppealCreate)
-    @bp.response(201, moderation_schemas.Appeal)
-    @bp.alt_response(
-        200, schema=moderation_schemas.Appeal, description="The appeal replaces an undecided one", success=True
-    )
+    @bp.arguments(schemas.AppealCreate)
+    @bp.response(201, schemas.Appeal)
+    @bp.alt_response(200, schema=schemas.Appeal, description="The appeal replaces an undecided one", success=True)
     @_of_post(f"appeal_{noun}", f"Appeal to the moderators about an own hidden {noun}.")
     def appeal(data: dict[str, str], post_id: int) -> tuple[dict[str, str], int]:
         is_first = moderation.appeal(post_id, data["note"], caller, is_thread=is_thread)
@@ -214,7 +195,7 @@ def _add_post_routes(is_thread: bool, noun: str, path: str) -> None:
 
     @bp.post(f"{path}/blokir")
     @authenticated
-    @bp.response(200, moderation_schemas.Blocked)
+    @bp.response(200, schemas.Blocked)
     @_of_post(
         f"block_{noun}_author",
         f"Block the name or pseudonym that this {noun} shows. The caller then gets stubs of its posts.",

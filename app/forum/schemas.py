@@ -1,4 +1,4 @@
-"""Schemas of the forum's requests and responses.
+"""Schemas of the forum's requests and responses, also of moderation.
 
 The response schemas only document the API. `app.forum.service.reads` builds the responses without them.
 """
@@ -8,17 +8,36 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from marshmallow import Schema, fields, post_load
+from marshmallow import Schema, fields, post_load, validate
 
 from app.core.media.pictures import Picture
 from app.core.web.fields import Boolean, Form, RecordId, Text, Timestamp, enumeration
 from app.core.web.pagination import MAX_UNPAGED_LONG, Search, SearchSchema
 from app.core.web.parsing import Upload
-from app.forum.moderation_schemas import Hidden, Moderated
+from app.forum.models import CaseState, HiddenBy, ReportReason
 from app.identity.preferences import TAGS
 
 MAX_TITLE = 200
 MAX_CONTENT = 20_000
+#: Maximum characters of a note in a report or an appeal, and of a moderator's reason.
+MAX_NOTE = 500
+
+#: State of a case after each decision.
+STATES = {"keep": CaseState.KEPT, "hide": CaseState.HIDDEN}
+
+REASON = {**enumeration("ReportReason", ReportReason), "example": ReportReason.SPAM}
+STATE = {**enumeration("CaseState", CaseState), "example": CaseState.OPEN}
+DECISION = {
+    **enumeration("ModerationDecision", STATES),
+    "example": "hide",
+    "description": "`keep` also sends a broadcast that waited for the decision",
+}
+
+HIDDEN_BY = {
+    **enumeration("HiddenBy", HiddenBy),
+    "example": None,
+    "description": "Who has hidden the post; null if the post is visible",
+}
 
 
 class Category(Schema):
@@ -42,6 +61,48 @@ class Author(Schema):
     id = fields.Integer(allow_none=True, metadata={"example": None, "description": "null under a pseudonym"})
     name = fields.String(metadata={"example": "Melati"})
     image = Picture(metadata={"example": None})
+
+
+class HelpPhone(Schema):
+    phone = fields.String(metadata={"example": "119 ext. 8"})
+    title = fields.String(allow_none=True, metadata={"example": "Layanan Kesehatan Jiwa Healing119 (dahulu SEJIWA)"})
+    url = fields.String(allow_none=True, metadata={"example": "https://www.healing119.id"})
+
+
+class Help(Schema):
+    title = fields.String(metadata={"example": "Anda tidak sendirian"})
+    text = fields.String(metadata={"example": "Terima kasih sudah bercerita."})
+    phones = fields.List(fields.Nested(HelpPhone))
+    url = fields.String(metadata={"example": "https://www.healing119.id"})
+
+
+def _only_true(when: str) -> fields.Boolean:
+    """Return a field of a response that is left out instead of false."""
+    return fields.Boolean(metadata={"x-optional": True, "description": f"Only present, and true, {when}"})
+
+
+class Hidden(Schema):
+    is_hidden = _only_true("if the post is hidden. Everybody except its author gets a stub")
+    hidden_reason = fields.String(
+        metadata={
+            "x-optional": True,
+            "example": "Beberapa orang melaporkan tulisan ini.",
+            "description": "Reason why the post is hidden. Only its author gets this field",
+        }
+    )
+
+
+class Moderated(Hidden):
+    """Optional fields of a hidden post, of a post by a blocked author, and of a post whose author gets crisis help."""
+
+    is_blocked = _only_true("if the caller has blocked the author. The post is a stub")
+    help = fields.Nested(
+        Help,
+        metadata={
+            "x-optional": True,
+            "description": "Only in the response to an author who has just written that they want to die",
+        },
+    )
 
 
 class Post(Schema):
@@ -91,12 +152,7 @@ class ReplyRow(PlainReply, Hidden):
 
 class Reply(PlainReply, Moderated):
     replies = fields.List(fields.Nested(lambda: Reply()))  # noqa: PLW0108  # `Reply` is not defined yet
-    replies_truncated = fields.Boolean(
-        metadata={
-            "x-optional": True,
-            "description": "Only present, and true, in the response to a change that leaves out replies below this one",
-        }
-    )
+    replies_truncated = _only_true("in the response to a change that leaves out replies below this one")
 
 
 class Thread(ThreadFields, Moderated):
@@ -104,12 +160,9 @@ class Thread(ThreadFields, Moderated):
         fields.Nested(Reply),
         metadata={"description": "A reply is on the first level if its parent is in an earlier part of the thread"},
     )
-    replies_truncated = fields.Boolean(
-        metadata={
-            "x-optional": True,
-            "description": "Only present, and true, if replies are left out. A response holds at most 500 replies."
-            ' `Link: rel="next"` is the URL of the replies that follow.',
-        }
+    replies_truncated = _only_true(
+        "if replies are left out. A response holds at most 500 replies."
+        ' `Link: rel="next"` is the URL of the replies that follow.'
     )
 
 
@@ -184,9 +237,93 @@ class ReplyCreate(PostUpdate):
     parent_id = RecordId(load_default=None, allow_none=True)
 
 
+# --- likes, saves, blocks and moderation ----------------------------------------------------------------------------
+
+
 class Liked(Schema):
     is_liked = fields.Boolean(required=True, metadata={"example": True})
 
 
 class Saved(Schema):
     is_saved = fields.Boolean(required=True, metadata={"example": True})
+
+
+class ReportCreate(Form):
+    reason = fields.String(required=True, validate=validate.OneOf(list(ReportReason)), metadata=REASON)
+    note = Text(MAX_NOTE, load_default=None, allow_none=True, example="Ini iklan obat.")
+
+
+class ForumReport(Schema):
+    id = fields.Integer(metadata={"example": 12})
+    reason = fields.String(metadata=REASON)
+    note = fields.String(allow_none=True, metadata={"example": "Ini iklan obat."})
+    created_at = Timestamp()
+
+
+class AppealCreate(Form):
+    note = Text(MAX_NOTE, required=True, example="Saya hanya bercerita tentang pengobatan saya.")
+
+
+class Appeal(Schema):
+    appeal = fields.String(metadata={"example": "Saya hanya bercerita tentang pengobatan saya."})
+
+
+class Block(Schema):
+    id = fields.Integer(metadata={"example": 4})
+    kind = fields.String(metadata={**enumeration("BlockKind", ("name", "alias")), "example": "alias"})
+    shown_as = fields.String(
+        metadata={"example": "Melati", "description": "Name that the post showed when its author was blocked"}
+    )
+    created_at = Timestamp()
+
+
+class Blocked(Schema):
+    is_blocked = fields.Boolean(required=True, metadata={"example": True})
+
+
+@dataclass(frozen=True)
+class CaseSearch(Search):
+    state: str | None = None
+    banding: bool | None = None
+
+
+class CaseQuery(SearchSchema):
+    """Query of the list of cases. `q` searches title and content."""
+
+    search = CaseSearch
+    max_unpaged = MAX_UNPAGED_LONG
+
+    state = fields.String(validate=validate.OneOf(list(CaseState)), metadata=STATE)
+    banding = Boolean(metadata={"description": "Whether the author's appeal still waits for a decision"})
+
+
+class DecisionSchema(Form):
+    decision = fields.String(required=True, validate=validate.OneOf(list(STATES)), metadata=DECISION)
+    reason = Text(MAX_NOTE, required=True, example="Mengiklankan obat tanpa izin edar.")
+
+
+class CaseReport(Schema):
+    reason = fields.String(metadata=REASON)
+    note = fields.String(allow_none=True, metadata={"example": "Ini iklan obat."})
+    at = Timestamp()
+
+
+class Case(Schema):
+    id = fields.Integer(metadata={"example": 3})
+    thread_id = fields.Integer(metadata={"example": 5, "description": "The thread, or the reply's thread"})
+    reply_id = fields.Integer(allow_none=True, metadata={"example": None})
+    title = fields.String(
+        metadata={"example": "Obat ajaib", "description": "Title of the thread, or of the reply's thread"}
+    )
+    content = fields.String(metadata={"example": "Sembuh dalam sehari!"})
+    image = Picture()
+    hidden_by = fields.String(allow_none=True, metadata=HIDDEN_BY)
+    author_name = fields.String(
+        metadata={"example": "Melati", "description": "Only the pseudonym, if the author used one"}
+    )
+    state = fields.String(metadata=STATE)
+    urgent = fields.Boolean(metadata={"description": "Somebody may be in danger"})
+    reports = fields.List(fields.Nested(CaseReport))
+    appeal = fields.String(allow_none=True, metadata={"example": None})
+    reason = fields.String(allow_none=True, metadata={"example": None, "description": "Reason of the latest decision"})
+    created_at = Timestamp()
