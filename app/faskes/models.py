@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from typing import cast
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
@@ -42,14 +42,18 @@ class Faskes(Base, Timestamps):
     )
 
 
-def distance_km(lat: float, lng: float) -> sa.ColumnElement[float]:
+#: The table. Statements of frequent reads use it instead of the model, because the ORM would double their time.
+faskes = cast(sa.Table, Faskes.__table__)
+
+
+def distance_km(lat: float | sa.ColumnElement[float], lng: float | sa.ColumnElement[float]) -> sa.ColumnElement[float]:
     """Return the great-circle distance in km between a facility and a position.
 
     The haversine formula stays exact for short distances.
     """
-    half_north = sa.func.sin(sa.func.radians(Faskes.lat - lat) * 0.5)
-    half_east = sa.func.sin(sa.func.radians(Faskes.lng - lng) * 0.5)
-    shrink = sa.func.cos(sa.func.radians(Faskes.lat)) * math.cos(math.radians(lat))
+    half_north = sa.func.sin(sa.func.radians(faskes.c.lat - lat) * 0.5)
+    half_east = sa.func.sin(sa.func.radians(faskes.c.lng - lng) * 0.5)
+    shrink = sa.func.cos(sa.func.radians(faskes.c.lat)) * sa.func.cos(sa.func.radians(lat))
     square = half_north * half_north + shrink * half_east * half_east
     distance: sa.ColumnElement[float] = sa.func.asin(sa.func.sqrt(sa.func.least(1.0, square))) * (2 * EARTH_RADIUS_KM)
     return distance

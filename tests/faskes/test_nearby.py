@@ -39,12 +39,12 @@ def test_the_database_returns_the_same_facilities_as_a_haversine_check(client):
         # this point.
         for km in (radius_km, edge_km + 1e-9, edge_km - 1e-6):
             inside = {name for name, far in distances.items() if far <= km}
-            records = facilities.around(lat, lng, km * 1000)
-            assert len(records) == min(len(inside), 1000)
-            assert {row["id"] for row in records} <= inside
-            assert all(abs(row["distance_km"] - distances[row["id"]]) <= 0.0005 + 1e-9 for row in records)
-            assert [row["distance_km"] for row in records] == sorted(row["distance_km"] for row in records)
-            checked += len(records)
+            found = facilities.around(lat, lng, km * 1000)
+            assert len(found) == min(len(inside), 1000)
+            assert {row.id for row in found} <= inside
+            assert all(abs(row.distance_km - distances[row.id]) <= 0.0005 + 1e-9 for row in found)
+            assert [row.distance_km for row in found] == sorted(row.distance_km for row in found)
+            checked += len(found)
     assert checked > 5000
 
 
@@ -52,7 +52,8 @@ def test_the_search_uses_the_position_index_and_no_sequential_scan(client):
     rows = [{"id": f"i{n}", "nama": "x", "lat": n % 100 / 10, "lng": n / 100} for n in range(10_000)]
     db.session.execute(sa.insert(Faskes), rows)
     db.session.execute(sa.text("ANALYZE faskes"))
-    literal = facilities.circle(5.0, 50.0, 5000).compile(db.engine, compile_kwargs={"literal_binds": True})
+    statement = facilities.CIRCLE.params(**facilities.circle(5.0, 50.0, 5000))
+    literal = statement.compile(db.engine, compile_kwargs={"literal_binds": True})
     plan = "\n".join(db.session.scalars(sa.text(f"EXPLAIN {literal}")))
     assert "ix_faskes_position" in plan
     assert "Seq Scan" not in plan

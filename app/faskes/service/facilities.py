@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -11,12 +13,13 @@ from app.core.errors import AppError, Conflict, NotFound
 from app.core.lib.geo import box_around
 from app.core.web.fields import Loaded
 from app.core.web.pagination import MAX_UNPAGED, Listing, Page, containing, count_all
-from app.faskes.models import DB, Faskes, distance_km
+from app.faskes.models import DB, Faskes, distance_km, faskes
 from app.faskes.schemas import FaskesFilter, NearbyQuery
 from app.providers import geocoding
 from app.providers.places import PLACE_ID
 
-Record = dict[str, object]
+Record = dict[str, Any]
+Row = sa.Row[*tuple[Any, ...]]
 
 NOT_FOUND = "Fasilitas kesehatan tidak ditemukan."
 CONSTRAINTS: dict[str, AppError] = {"pk_faskes": Conflict("ID fasilitas sudah dipakai.", code="faskes_taken")}
@@ -24,10 +27,10 @@ CONSTRAINTS: dict[str, AppError] = {"pk_faskes": Conflict("ID fasilitas sudah di
 #: Decimals of `distance_km`, which is rounded to metres.
 DECIMALS = 3
 
-COLUMNS = (
-    Faskes.id, Faskes.nama, Faskes.alamat, Faskes.lat, Faskes.lng,
-    Faskes.jenis, Faskes.telepon, Faskes.province, Faskes.rating, Faskes.source,
-)  # fmt: skip
+COLUMNS = tuple(
+    faskes.c[name]
+    for name in ("id", "nama", "alamat", "lat", "lng", "jenis", "telepon", "province", "rating", "source")
+)
 
 
 class Results(Listing[Record]):
@@ -38,25 +41,37 @@ class Results(Listing[Record]):
         return {"results": self.rows, "status": "OK" if self.total else "ZERO_RESULTS"}
 
 
-def circle(lat: float, lng: float, radius_m: float) -> sa.Select[*tuple[object, ...]]:
-    """Return the query for facilities within `radius_m` metres, nearest first. An index finds the box around them."""
+_LAT, _LNG, _RADIUS_KM, _SOUTH, _WEST, _NORTH, _EAST = (
+    sa.bindparam(name, type_=sa.Float) for name in ("lat", "lng", "radius_km", "south", "west", "north", "east")
+)
+_distance = distance_km(_LAT, _LNG)
+_box = sa.func.box(sa.func.point(_EAST, _NORTH), sa.func.point(_WEST, _SOUTH))
+#: Facilities in a circle, nearest first. An index finds the box around them. The values are those of `circle`.
+CIRCLE = (
+    sa.select(*COLUMNS, _distance.label("distance_km"))
+    .where(sa.func.point(faskes.c.lng, faskes.c.lat).bool_op("<@")(_box), _distance <= _RADIUS_KM)
+    .order_by("distance_km", faskes.c.id)
+    .limit(MAX_UNPAGED)
+)
+_NAMES = tuple(CIRCLE.selected_columns.keys())
+
+
+def circle(lat: float, lng: float, radius_m: float) -> dict[str, float]:
+    """Return the values of `CIRCLE` for the facilities within `radius_m` metres."""
     radius_km = radius_m / 1000
-    box, distance = box_around(lat, lng, radius_km), distance_km(lat, lng)
-    corners = sa.func.box(sa.func.point(box.east, box.north), sa.func.point(box.west, box.south))
-    inside = sa.func.point(Faskes.lng, Faskes.lat).bool_op("<@")(corners)
-    found = sa.select(*COLUMNS, distance.label("distance_km")).where(inside, distance <= radius_km)
-    return found.order_by("distance_km", Faskes.id).limit(MAX_UNPAGED)
+    return {"lat": lat, "lng": lng, "radius_km": radius_km, **box_around(lat, lng, radius_km)._asdict()}
 
 
-def around(lat: float, lng: float, radius_m: float) -> list[Record]:
+def around(lat: float, lng: float, radius_m: float) -> Sequence[Row]:
     """Return facilities within `radius_m` metres, nearest first, at most `MAX_UNPAGED`."""
-    found = records(circle(lat, lng, radius_m))
-    return [{**record, "distance_km": round(record["distance_km"], DECIMALS)} for record in found]
+    return db.session.execute(CIRCLE, circle(lat, lng, radius_m)).all()
 
 
-def page_of(rows: list[Record], page: Page) -> Results:
+def page_of(rows: Sequence[Row], page: Page) -> Results:
     """Return one page of rows that are already in memory."""
-    return Results(rows[page.offset : page.offset + page.size], len(rows), page)
+    shown = rows[page.offset : page.offset + page.size]
+    records = [dict(zip(_NAMES, row, strict=True)) | {"distance_km": round(row.distance_km, DECIMALS)} for row in shown]
+    return Results(records, len(rows), page)
 
 
 def location(query: NearbyQuery) -> Results:
@@ -66,21 +81,24 @@ def location(query: NearbyQuery) -> Results:
 
 def search(keyword: str, page: Page) -> Results:
     """Return facilities with the keyword in their name, newest first."""
-    return _list(page, containing(keyword, Faskes.nama))
+    return _list(page, containing(keyword, faskes.c.nama))
 
 
 def list_all(search: FaskesFilter) -> Results:
     """Return facilities, newest first. `search.q` is a part of the name or address."""
     conditions = []
     if search.q:
-        conditions.append(containing(search.q, Faskes.nama, Faskes.alamat))
+        conditions.append(containing(search.q, faskes.c.nama, faskes.c.alamat))
     if search.province is not None:
-        conditions.append(Faskes.province == search.province)
+        conditions.append(faskes.c.province == search.province)
     return _list(search.page, *conditions)
 
 
+_NEWEST_FIRST = sa.select(*COLUMNS).order_by(faskes.c.created_at.desc(), faskes.c.id.desc())
+
+
 def _list(page: Page, *conditions: sa.ColumnElement[bool]) -> Results:
-    matching = sa.select(*COLUMNS).where(*conditions).order_by(Faskes.created_at.desc(), Faskes.id.desc())
+    matching = _NEWEST_FIRST.where(*conditions)
     found = records(matching.limit(page.size).offset(page.offset))
     return Results(found, count_all(matching, page, len(found)), page)
 
@@ -94,12 +112,12 @@ def get(faskes_id: str) -> Faskes:
 
 def create(data: Loaded) -> Faskes:
     """Store a new facility. Create a random id if the id is missing."""
-    faskes = Faskes(**{"id": secrets.token_urlsafe(16), **data, "source": DB})
-    if faskes.province is None:
-        faskes.province = geocoding.province_at(faskes.lat, faskes.lng)
+    facility = Faskes(**{"id": secrets.token_urlsafe(16), **data, "source": DB})
+    if facility.province is None:
+        facility.province = geocoding.province_at(facility.lat, facility.lng)
     with map_constraint_errors(CONSTRAINTS):
-        db.session.add(faskes)
-    return faskes
+        db.session.add(facility)
+    return facility
 
 
 def update(faskes_id: str, data: Loaded) -> Faskes:
@@ -107,12 +125,12 @@ def update(faskes_id: str, data: Loaded) -> Faskes:
 
     Derive a missing province from the position, if the request moves the facility or sets the province to null.
     """
-    faskes = get_locked_or_404(Faskes, faskes_id, NOT_FOUND, key_share=True)
-    assign(faskes, {**data, "source": DB})
+    facility = get_locked_or_404(Faskes, faskes_id, NOT_FOUND, key_share=True)
+    assign(facility, {**data, "source": DB})
     if data.get("province") is None and data.keys() & {"province", "lat", "lng"}:
-        faskes.province = geocoding.province_at(faskes.lat, faskes.lng)
+        facility.province = geocoding.province_at(facility.lat, facility.lng)
         db.session.flush()
-    return faskes
+    return facility
 
 
 def delete(faskes_id: str) -> None:

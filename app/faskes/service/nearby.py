@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import sqlalchemy as sa
 from redis.exceptions import RedisError
@@ -17,7 +17,7 @@ from app.core.settings import current, settings
 from app.faskes.models import PLACES, Faskes
 from app.faskes.schemas import NearbyQuery
 from app.faskes.service import facilities
-from app.faskes.service.facilities import Record, Results
+from app.faskes.service.facilities import Results, Row
 from app.providers import geocoding, places
 from app.providers.http import ProviderError
 from app.providers.places import Place
@@ -56,7 +56,7 @@ def nearby(query: NearbyQuery) -> Results:
     return facilities.page_of(rows, query.page)
 
 
-def _searched(provider: places.Places, query: NearbyQuery) -> list[Record]:
+def _searched(provider: places.Places, query: NearbyQuery) -> Sequence[Row]:
     """Search the provider, and return the stored facilities. No transaction is open during the call.
 
     If this request may not call the provider, return no facilities, because the database has none.
