@@ -1,7 +1,5 @@
 """Access of caregivers to a patient's reminders: the required scope of each route, and its access log entry."""
 
-from contextlib import contextmanager
-
 import pytest
 import sqlalchemy as sa
 
@@ -21,6 +19,7 @@ from tests.helpers.offenders import assert_none
 from tests.helpers.overlap import done_twice_at_once
 from tests.pengingat.managed import CHANGE, READ
 from tests.routes.registry import ACCESS
+from tests.routes.requests import undone
 
 #: Callers, and the scopes that the patient Siti grants them.
 IDENTITIES = {
@@ -82,18 +81,6 @@ def noted(patient):
 
 def test_the_tested_routes_include_all_reminder_routes():
     assert {route for route in ACCESS if route.split()[1].startswith("/pengingat")} == READ.keys() | CHANGE.keys()
-
-
-@contextmanager
-def undone():
-    """Roll back the changes of the block, so that the next route starts with the same rows."""
-    db.session.commit()
-    savepoint = db.engine.begin_nested()
-    try:
-        yield
-    finally:
-        db.session.rollback()
-        savepoint.rollback()
 
 
 def wrong_with(response, siti, route, *, is_open):
