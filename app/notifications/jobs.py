@@ -51,31 +51,33 @@ def drain(queue: str) -> None:
 
 _rows = deliveries.c
 #: The lanes of all drains: queue and channel.
-_lanes = sa.values(sa.column("queue", sa.Text), sa.column("channel", sa.Text), name="lanes").data(
-    [(queue, channel) for queue in QUEUES for channel in Channel]
-)
-_earliest = (
-    sa.select(_rows.next_try_at)
-    .where(
-        _rows.queue == _lanes.c.queue,
-        _rows.channel == _lanes.c.channel,
-        # same text as in the index `ix_deliveries_open`, so that PostgreSQL reads one entry of it for each lane
-        sa.literal_column("state IN ('pending', 'claimed')"),
+_LANES = [(queue, channel) for queue in QUEUES for channel in Channel]
+
+
+def _due_for_s(queue: str, channel: str) -> sa.Extract:
+    """Return SQL for the seconds since the first open delivery of a lane became due. They are negative before it is."""
+    earliest = (
+        sa.select(_rows.next_try_at)
+        # Literals with the same text as in the index `ix_deliveries_open`, so that PostgreSQL reads one entry of it.
+        .where(
+            _rows.queue == sa.literal_column(f"'{queue}'"),
+            _rows.channel == sa.literal_column(f"'{channel}'"),
+            sa.literal_column("state IN ('pending', 'claimed')"),
+        )
+        .order_by(_rows.next_try_at)
+        .limit(1)
+        .scalar_subquery()
     )
-    .order_by(_rows.next_try_at)
-    .limit(1)
-    .scalar_subquery()
-)
-#: For each lane, the seconds since its first open delivery became due. They are negative before it is.
-_due_for = sa.select(
-    _lanes.c.queue, _lanes.c.channel, sa.extract("epoch", db_time.now_sql() - _earliest).label("age_s")
-)
+    return sa.extract("epoch", db_time.now_sql() - earliest)
+
+
+_due_for = sa.select(*(_due_for_s(*lane) for lane in _LANES))
 
 
 def enqueue_due() -> None:
     """Enqueue a drain for each queue with due deliveries. The scheduler calls this function every second."""
-    rows = db.session.execute(_due_for)
-    due = {(queue, Channel(channel)): age_s for queue, channel, age_s in rows if age_s is not None and age_s >= 0}
+    ages = zip(_LANES, db.session.execute(_due_for).one(), strict=True)
+    due = {lane: age_s for lane, age_s in ages if age_s is not None and age_s >= 0}
     if not due:
         return
     due = {lane: age_s for lane, age_s in due.items() if sender_status.may_send(lane[1])}
