@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
+from dev.stack.waiting import wait_until
+
 PASSWORD = "rahasia123"
 
 
@@ -12,6 +14,12 @@ READABLE = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers":
 
 def log_in(page, username="siti"):
     page.evaluate("([name, password]) => client.login(name, password)", [username, PASSWORD])
+
+
+def go_offline(page):
+    """Cut the network. A busy browser sends requests for a moment after `set_offline`, so wait until one fails."""
+    page.context.set_offline(True)
+    wait_until(lambda: page.evaluate("fetch(location.href, {cache: 'no-store'}).then(() => false, () => true)"))
 
 
 def reminder(title, seconds):

@@ -3,7 +3,7 @@
 import pytest
 
 from dev.stack.waiting import wait_until
-from tests.browser.client.app import READABLE, log_in, own, reminder
+from tests.browser.client.app import READABLE, go_offline, log_in, own, reminder
 
 pytestmark = pytest.mark.browser
 
@@ -146,9 +146,9 @@ def test_concurrent_calls_refresh_an_expired_token_once(page):
     assert refreshed.count("POST") == 1
 
 
-def test_a_logout_without_a_network_takes_effect_immediately(page, context):
+def test_a_logout_without_a_network_takes_effect_immediately(page):
     log_in(page)
-    context.set_offline(True)
+    go_offline(page)
     page.evaluate("() => { window.told = client.logout().then(() => 'told', ({status}) => status); }")
     assert page.evaluate("[client.isLoggedIn, client.user, window.ended]") == [False, None, 1]
     assert page.evaluate("window.told") == 0

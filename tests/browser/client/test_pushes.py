@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from dev.stack.waiting import wait_until
-from tests.browser.client.app import log_in, reminder
+from tests.browser.client.app import go_offline, log_in, reminder
 
 pytestmark = pytest.mark.browser
 
@@ -70,10 +70,10 @@ DOSE = {"title": "Pengingat", "body": "Waktunya.", "actions": [{"action": "done"
 COME_BACK = [["Waktunya.", 1], ["Belum terkirim. Waktunya.", 1]]
 
 
-def test_a_push_answered_offline_is_shown_again(page, context, service):
+def test_a_push_answered_offline_is_shown_again(page, service):
     worker = _worker(page, service)
     _deliver(page, DOSE)
-    context.set_offline(True)
+    go_offline(page)
     worker.evaluate(CLICK, "done")
     assert worker.evaluate("shown") == COME_BACK
 

@@ -3,7 +3,7 @@
 import pytest
 
 from dev.stack.waiting import wait_until
-from tests.browser.client.app import READABLE, log_in, open_again, own, reminder
+from tests.browser.client.app import READABLE, go_offline, log_in, open_again, own, reminder
 
 pytestmark = pytest.mark.browser
 
@@ -12,7 +12,7 @@ def test_an_offline_answer_is_sent_when_the_network_returns(page, context):
     log_in(page)
     made = page.evaluate("(body) => client.create('/pengingat', body)", reminder("Tanpa jaringan", 2))
     wait_until(lambda: page.evaluate("(id) => client.get(`/pengingat/${id}/riwayat`)", made["id"]) != [])
-    context.set_offline(True)
+    go_offline(page)
     assert page.evaluate("({id, waktu}) => client.answer(id, waktu, 'done')", made) is False
     page.evaluate("client.log({event_type: 'view', event_name: 'beranda'})")
     assert [each["path"] for each in page.evaluate("client.waiting")] == [
@@ -44,7 +44,7 @@ def test_a_request_with_an_incomplete_error_response_stays_stored(page):
 
 def test_a_refused_stored_request_does_not_block_later_ones(page, context):
     log_in(page)
-    context.set_offline(True)
+    go_offline(page)
     page.evaluate("client.answer(999999999, '2026-03-02T00:00:00Z', 'done')")
     page.evaluate("client.log({event_type: 'view', event_name: 'beranda'})")
     context.set_offline(False)
@@ -62,9 +62,9 @@ def test_a_stored_request_after_a_server_error_is_retried_without_blocking(page)
     assert page.evaluate("refused") == [["/pengingat/999999999/konfirmasi", "not_found"]]
 
 
-def test_log_records_above_the_limit_do_not_remove_a_stored_answer(page, context):
+def test_log_records_above_the_limit_do_not_remove_a_stored_answer(page):
     log_in(page)
-    context.set_offline(True)
+    go_offline(page)
     page.evaluate("client.answer(1, '2026-03-02T00:00:00Z', 'done')")
     page.evaluate(MANY_LOGS)
     page.evaluate("client.log({event_type: 'view', event_name: 'terakhir'})")
@@ -86,7 +86,7 @@ MANY_LOGS = """() => {
 
 def test_a_stored_request_is_sent_only_by_the_person_who_made_it(page, context):
     log_in(page)
-    context.set_offline(True)
+    go_offline(page)
     page.evaluate("client.log({event_type: 'view', event_name: 'milik siti'})")
     page.evaluate("client.logout().catch(() => {})")
     context.set_offline(False)
@@ -104,7 +104,7 @@ def test_a_stored_request_is_sent_only_by_the_person_who_made_it(page, context):
 def test_a_pending_create_is_not_sent_after_another_person_logs_in(page, context):
     log_in(page)
     page.evaluate("client.get('/profile')")
-    context.set_offline(True)
+    go_offline(page)
     page.evaluate(
         "(body) => { window.made = client.create('/pengingat', body).then(() => 'made', ({status}) => status); }",
         reminder("Milik siti", 3600),
