@@ -1,21 +1,15 @@
 """Tests of accounts that caregivers manage for people without a phone."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 import sqlalchemy as sa
 
-from app.caregivers import dependents
-from app.core.database.session import db, unit_of_work
-from app.core.errors import Conflict, Forbidden
-from app.identity import roles, users
+from app.core.database.session import db
 from app.identity.care import CaregiverLink, Scope
 from app.identity.dependents import MAX_DEPENDENTS
 from app.identity.models import RoleName, User
 from tests.caregivers.dependents import PATH, delete, keep
 from tests.helpers.client import assert_error
-from tests.helpers.factories import PASSWORD, make_admin, make_user, signed_in
-from tests.helpers.overlap import done_twice_at_once
+from tests.helpers.factories import PASSWORD, make_admin, make_user
 
 ROUTES = (("POST", PATH), ("GET", PATH), ("DELETE", f"{PATH}/{{id}}"))
 
@@ -110,36 +104,6 @@ class TestLimit:
         assert_error(budi.post(PATH, {"nama_ktp": "Ibu"}), 409, "too_many_dependents")
         assert len(budi.get(PATH).json) == MAX_DEPENDENTS
         keep(client.as_(make_user(RoleName.PENDAMPING)))
-
-    def test_two_concurrent_creations_cannot_exceed_the_limit(self, committed):
-        with unit_of_work():
-            budi_id = make_user(RoleName.PENDAMPING).id
-        caller = signed_in(budi_id)
-        for _ in range(MAX_DEPENDENTS - 1):
-            with unit_of_work():
-                dependents.create(caller, {"nama_ktp": "Ibu"})
-        second = done_twice_at_once(committed, lambda: dependents.create(caller, {"nama_ktp": "Ibu"}))
-        assert isinstance(second.exception(), Conflict)
-        db.session.rollback()
-        count = sa.select(sa.func.count()).where(User.guardian_id == budi_id)
-        assert db.session.scalar(count) == MAX_DEPENDENTS
-
-    def test_a_caregiver_who_loses_the_role_concurrently_creates_no_dependent(self, committed):
-        """The role is checked again after the caregiver is locked."""
-        with unit_of_work():
-            budi_id = make_user(RoleName.PENDAMPING).id
-        caller = signed_in(budi_id)
-
-        def create():
-            with committed.app_context(), unit_of_work():
-                dependents.create(caller, {"nama_ktp": "Ibu"})
-
-        with ThreadPoolExecutor(1) as pool:
-            with unit_of_work():
-                user = users.get_own(caller, to_change=True)
-                roles.set_only_role(user, RoleName.PASIEN)
-                other = pool.submit(create)
-            assert isinstance(other.exception(), Forbidden)
 
 
 class TestHavingDependents:

@@ -1,21 +1,17 @@
 """Tests of invitations by code and link."""
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
 
-from app.caregivers import invitations, jobs
+from app.caregivers import jobs
 from app.caregivers.models import Invitation
-from app.core.database.session import db, unit_of_work
-from app.core.errors import NotFound
-from app.identity import care, sessions
-from app.identity.models import LoginSession, RoleName, User
+from app.core.database.session import db
+from app.identity.models import LoginSession
 from tests.caregivers.invitations import PATH, invite
 from tests.helpers.client import assert_error
-from tests.helpers.factories import PASSWORD, make_user, signed_in
-from tests.helpers.overlap import done_twice_at_once
+from tests.helpers.factories import PASSWORD
 
 
 def expire():
@@ -82,44 +78,7 @@ def test_guesses_of_the_code_are_rate_limited_after_ten(siti, budi, limited):
     assert budi.post("/caregiver/invitations", {"code": code}).status_code == 429
 
 
-# --- races ----------------------------------------------------------------------------------------------------------
-
-
-def _people(*roles):
-    with unit_of_work():
-        return [make_user(role).id for role in roles]
-
-
-def test_only_one_of_two_concurrent_caregivers_redeems_an_invitation(committed):
-    siti_id, *caregivers = _people(RoleName.PASIEN, RoleName.PENDAMPING, RoleName.PENDAMPING)
-    caller = signed_in(siti_id)
-    with unit_of_work():
-        code = invitations.create(caller, ["manage"])["code"]
-    left = list(caregivers)
-    second = done_twice_at_once(committed, lambda: invitations.redeem(left.pop(), code))
-    with pytest.raises(NotFound):
-        second.result()
-    assert db.session.scalars(sa.select(care.CaregiverLink.caregiver_id)).all() == [caregivers[1]]
-
-
-def test_only_one_of_many_concurrent_requests_redeems_an_invitation(committed):
-    siti_id, *caregivers = _people(RoleName.PASIEN, *[RoleName.PENDAMPING] * 6)
-    caller = signed_in(siti_id)
-    with unit_of_work():
-        code = invitations.create(caller, ["history"])["code"]
-    with unit_of_work():
-        tokens = [sessions.begin(db.session.get_one(User, user_id)).access_token for user_id in caregivers]
-
-    def take(token):
-        headers = {"Authorization": f"Bearer {token}"}
-        return (
-            committed.test_client().post("/api/caregiver/invitations", json={"code": code}, headers=headers).status_code
-        )
-
-    with ThreadPoolExecutor(6) as pool:
-        assert sorted(pool.map(take, tokens)) == [201] + [404] * 5
-    with unit_of_work():
-        assert db.session.scalar(sa.select(sa.func.count()).select_from(care.CaregiverLink)) == 1
+# --- erasure ----------------------------------------------------------------------------------------------------------
 
 
 def test_an_invitation_is_invalid_after_its_patient_requests_erasure(client, siti, budi):

@@ -1,16 +1,11 @@
 """Tests of removed caregivers. A caregiver whom the patient removed needs an invitation to link again."""
 
 import pytest
-import sqlalchemy as sa
 
-from app.caregivers import service
-from app.core.database.session import db, unit_of_work
-from app.identity.care import CaregiverCut, CaregiverLink
 from app.identity.models import RoleName
 from tests.caregivers.invitations import invite
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
-from tests.helpers.overlap import run_together
 
 
 def link(client, patient, name):
@@ -51,26 +46,3 @@ def test_an_administrator_may_link_a_removed_caregiver_again(client, siti, admin
     siti.delete(f"/caregiver/patients/{caregiver.id}")
     ends = {"caregiver_id": caregiver.id, "patient_id": siti.id}
     assert admin.post("/admins/caregiver-patient", ends).status_code == 201
-
-
-def test_a_caregiver_who_links_again_during_the_removal_stays_removed(committed):
-    for _ in range(5):
-        with unit_of_work():
-            patient_id, caregiver_id = make_user().id, make_user(RoleName.PENDAMPING).id
-            service.create(caregiver_id, patient_id)
-
-        def cut(caregiver_id=caregiver_id, patient_id=patient_id):
-            with unit_of_work():
-                service.delete_own(patient_id, caregiver_id)
-
-        def come(caregiver_id=caregiver_id, patient_id=patient_id):
-            try:
-                with unit_of_work():
-                    service.create(caregiver_id, patient_id, uninvited=True)
-            except service.Forbidden:
-                pass
-
-        run_together(committed, cut, come)
-        assert db.session.scalar(sa.select(sa.func.count()).select_from(CaregiverLink)) == 0
-        assert db.session.scalar(sa.select(CaregiverCut.caregiver_id).filter_by(patient_id=patient_id)) == caregiver_id
-        db.session.commit()

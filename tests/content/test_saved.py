@@ -1,13 +1,7 @@
 """Saved articles and videos: both behave alike, in one table."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
-import sqlalchemy as sa
 
-from app.core.database.session import db, unit_of_work
-from app.saved import service
-from app.saved.models import Kind, Saved
 from tests.articles.samples import ONE, TWO
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_article, make_user, make_video
@@ -112,20 +106,6 @@ def test_a_bad_save_is_400(siti, path, change, field):
 def test_only_thumbnails_on_hosts_of_the_platform_are_saved(siti, sent, is_kept):
     assert siti.post("/videoplatform/save", {**SAVE, "thumbnail_url": sent}).json == {"is_saved": True}
     assert [row["thumbnail"] for row in siti.get("/videoplatform/saved").json] == [sent if is_kept else None]
-
-
-def test_concurrent_flips_of_a_save_leave_the_correct_state(committed):
-    with unit_of_work():
-        user_id = make_user().id
-
-    def tap(_):
-        with committed.app_context(), unit_of_work():
-            return service.toggle(user_id, Kind.ARTICLE, ONE["url"], title="Satu")
-
-    with ThreadPoolExecutor(8) as pool:
-        states = list(pool.map(tap, range(101)))
-    assert (states.count(True), states.count(False)) == (51, 50)
-    assert db.session.scalars(sa.select(Saved.saved)).all() == [True]
 
 
 @each_kind

@@ -1,19 +1,17 @@
 """Routes of doctors, in the order of `routes.py`."""
 
 import json
-import threading
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 
 import pytest
 
-from app.core.database.session import db, unit_of_work
+from app.core.database.session import db
 from app.dokter import service
 from app.dokter.models import Dokter
 from tests.core.media.samples import plain
 from tests.faskes.places import CIMAHI, make_faskes
-from tests.helpers.client import Client, assert_error
-from tests.helpers.factories import make_admin
+from tests.helpers.client import assert_error
 
 AT = {"lat": CIMAHI[0], "lng": CIMAHI[1]}
 
@@ -186,28 +184,3 @@ class TestUpdateDokter:
             admin.put(f"/dokter/{dokter.id}", {"nama": "X", "faskes_ids": ["b", "ghost"]}), 400, field="faskes_ids"
         )
         assert (fresh(dokter).nama, dokter.faskes_ids) == ("dr. Ani", ["a"])
-
-    def test_concurrent_edits_do_not_mix_the_facilities_of_a_doctor(self, committed):
-        with unit_of_work():
-            for name in "abcd":
-                make_faskes(id=name, nama=name)
-            dokter = make_dokter("a")
-        admin = Client(committed).as_(make_admin())
-        db.session.commit()
-        path = f"/dokter/{dokter.id}"
-        statuses = []
-        choices = [["a", "b"], ["c", "d"], ["b", "c"], []]
-
-        def edit(chosen):
-            with committed.app_context():
-                for _ in range(5):
-                    response = Client(committed, admin.token).put(path, {"faskes_ids": chosen})
-                    statuses.append(response.status_code)
-
-        threads = [threading.Thread(target=edit, args=(chosen,)) for chosen in choices]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert statuses == [200] * 20
-        assert fresh(dokter).faskes_ids in choices

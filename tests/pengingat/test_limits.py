@@ -5,17 +5,11 @@ from datetime import time, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-import sqlalchemy as sa
 
-from app.core.database.session import db, unit_of_work
-from app.pengingat import service
-from app.pengingat.models import Pengingat
 from app.pengingat.timetable import limits
-from app.pengingat.timetable.limits import MAX_PER_DAY, MAX_REMINDERS, TooManyReminders, on_busiest_day
+from app.pengingat.timetable.limits import MAX_REMINDERS, on_busiest_day
 from app.pengingat.timetable.schedule import Schedule, Slot
 from tests.helpers.client import assert_error
-from tests.helpers.factories import make_user
-from tests.helpers.overlap import done_twice_at_once
 from tests.pengingat.ledgers import NOW, waiting
 
 JAKARTA = ZoneInfo("Asia/Jakarta")
@@ -163,16 +157,3 @@ def test_the_number_of_statements_does_not_grow_with_the_reminders(siti, moment,
         counts.append(len(statements.seen) - before)
         fill(siti, *(visit(day) for day in range(1, 25)))
     assert counts[0] == counts[1]
-
-
-def test_two_concurrent_creates_cannot_exceed_the_daily_limit(committed, moment):
-    with unit_of_work():
-        user_id = make_user().id
-    data = {**visit(3), "waktu": NOW + timedelta(days=3), "timezone": "UTC"}
-    for _ in range(MAX_PER_DAY - 1):
-        with unit_of_work():
-            service.create(user_id, data)
-    second = done_twice_at_once(committed, lambda: service.create(user_id, data))
-    with pytest.raises(TooManyReminders):
-        second.result()
-    assert db.session.scalar(sa.select(sa.func.count()).select_from(Pengingat)) == MAX_PER_DAY

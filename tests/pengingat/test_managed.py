@@ -3,20 +3,14 @@
 import pytest
 import sqlalchemy as sa
 
-from app.core.database.session import db, unit_of_work
-from app.core.errors import NotFound
-from app.identity import care
+from app.core.database.session import db
 from app.identity.access_log import AccessAction, AccessLogEntry
 from app.identity.care import CaregiverLink, Scope
 from app.identity.models import RoleName, User
-from app.identity.sessions import Caller
-from app.pengingat.caregiving import on_behalf_of
 from app.pengingat.models import Occurrence, Pengingat
-from app.pengingat.schemas import PatientQuery
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
 from tests.helpers.offenders import assert_none
-from tests.helpers.overlap import done_twice_at_once
 from tests.pengingat.managed import CHANGE, READ
 from tests.routes.registry import ACCESS
 from tests.routes.requests import undone
@@ -213,52 +207,3 @@ def test_idempotent_responses_survive_permission_changes_of_other_patients(
     client.as_(other).delete(f"/caregiver/patients/{by}")
     again = theirs.post(path, obat, headers=key)
     assert (again.status_code, again.json, again.headers["Idempotency-Replayed"]) == (201, first.json, "true")
-
-
-# --- races ----------------------------------------------------------------------------------------------------------
-
-
-def _linked(*scopes):
-    with unit_of_work():
-        siti, budi = make_user(), make_user(RoleName.PENDAMPING)
-        db.session.add(CaregiverLink(caregiver_id=budi.id, patient_id=siti.id, scopes=list(scopes)))
-        db.session.flush()
-        caller = Caller(budi.id, frozenset({RoleName.PENDAMPING}), None, None)
-        return caller, siti.id
-
-
-@pytest.mark.parametrize("cut", ["the link", "the scope"])
-def test_a_permission_removal_waits_for_a_running_change_and_refuses_later_ones(committed, cut):
-    """The permission is removed during a change.
-
-    Either the change is committed before the removal, or the change is refused.
-    """
-    from app.caregivers import service
-
-    by, siti_id = _linked(Scope.MANAGE)
-    order = []
-
-    def change():
-        on_behalf_of.to_change(by, PatientQuery(siti_id))
-        order.append("changed")
-
-    def take_back():
-        service.delete(by.id, siti_id) if cut == "the link" else service.update_scopes(siti_id, by.id, [])
-        order.append("cut")
-
-    steps = [take_back, change]
-    done_twice_at_once(committed, lambda: steps.pop()()).result()
-    assert order == ["changed", "cut"]
-    with unit_of_work(), pytest.raises(NotFound):
-        on_behalf_of.to_change(by, PatientQuery(siti_id))
-
-
-def test_a_change_waits_for_a_running_permission_removal_and_is_refused(committed):
-    from app.caregivers import service
-
-    by, siti_id = _linked(Scope.MANAGE)
-    steps = [lambda: on_behalf_of.to_change(by, PatientQuery(siti_id)), lambda: service.delete(by.id, siti_id)]
-    second = done_twice_at_once(committed, lambda: steps.pop()())
-    with pytest.raises(NotFound):
-        second.result()
-    assert not care.allows(by.id, siti_id, Scope.MANAGE)

@@ -1,18 +1,13 @@
 """Tests of the list of devices and of remote logout."""
 
 from datetime import timedelta
-from uuid import uuid4
 
 import sqlalchemy as sa
 
-from app.core.database.session import db, unit_of_work
-from app.core.errors import Unauthorized
+from app.core.database.session import db
 from app.core.lib.local_time import now
-from app.identity import sessions
 from app.identity.models import LoginSession, RoleName, SessionKind
-from app.identity.sessions import Caller
 from tests.helpers.factories import PASSWORD, make_user
-from tests.helpers.overlap import done_twice_at_once
 from tests.privacy.answers import ANDROID, listed, log_in
 
 SUBSCRIPTION = {
@@ -67,26 +62,3 @@ def test_the_number_of_statements_does_not_grow_with_the_list(client, siti, stat
         log_in(client)
     with statements.at_most(2):  # one for the request's own session and one for the list
         siti.get("/profile/sesi")
-
-
-def test_a_refresh_concurrent_with_the_end_of_its_session_is_refused(committed):
-    with unit_of_work():
-        user = make_user()
-        pair = sessions.begin(user)
-    [session_id] = db.session.scalars(sa.select(LoginSession.id))
-    caller = Caller(user.id, frozenset(), uuid4(), SessionKind.USER)
-    steps = iter((lambda: sessions.end_own(caller, str(session_id)), lambda: sessions.refresh(pair.refresh_token)))
-    second = done_twice_at_once(committed, lambda: next(steps)())
-    assert isinstance(second.exception(), Unauthorized)
-
-
-def test_a_session_ended_concurrently_with_a_refresh_is_deleted(committed):
-    with unit_of_work():
-        user = make_user()
-        pair = sessions.begin(user)
-    [session_id] = db.session.scalars(sa.select(LoginSession.id))
-    caller = Caller(user.id, frozenset(), uuid4(), SessionKind.USER)
-    steps = iter((lambda: sessions.refresh(pair.refresh_token), lambda: sessions.end_own(caller, str(session_id))))
-    second = done_twice_at_once(committed, lambda: next(steps)())
-    assert second.exception() is None
-    assert db.session.scalar(sa.select(sa.func.count()).select_from(LoginSession)) == 0

@@ -1,20 +1,11 @@
 """Tests of the routes of delivery preferences."""
 
-from uuid import uuid4
-
 import sqlalchemy as sa
 
-from app.core.database.session import db, unit_of_work
+from app.core.database.session import db
 from app.identity import notification_settings
-from app.identity.models import SessionKind
-from app.identity.sessions import Caller
 from app.notifications.models import Delivery
-from app.pengingat import service as pengingat
-from app.privacy.service import notifications
-from app.privacy.service.notifications import ChannelNeeded
 from tests.helpers.client import assert_error
-from tests.helpers.factories import make_user
-from tests.helpers.overlap import done_twice_at_once
 from tests.privacy.answers import DEFAULTS
 from tests.privacy.outbox import OBAT
 
@@ -49,18 +40,6 @@ def test_switching_a_channel_off_keeps_pending_deliveries(siti):
     siti.post("/pengingat/obat", OBAT)
     siti.put(ROUTE, {"push": False})
     assert set(db.session.scalars(sa.select(Delivery.state))) == {"pending"}
-
-
-def test_concurrent_updates_cannot_switch_off_both_channels(committed):
-    with unit_of_work():
-        user = make_user()
-        pengingat.create(user.id, {**OBAT, "tipe": "obat", "timezone": "Asia/Jakarta"})
-    caller = Caller(user.id, frozenset(), uuid4(), SessionKind.USER)
-    channels = iter(({"messages": False}, {"push": False}))
-    second = done_twice_at_once(committed, lambda: notifications.update(caller, next(channels)))
-    assert isinstance(second.exception(), ChannelNeeded)
-    row = notification_settings.get(user.id)
-    assert (row.messages, row.push) == (False, True)
 
 
 def test_reading_the_settings_needs_a_fixed_number_of_statements(siti, statements):

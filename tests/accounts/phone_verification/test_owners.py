@@ -8,15 +8,13 @@ A squatter is a user who registered with another person's number.
 import pytest
 import sqlalchemy as sa
 
-from app.accounts import verification
 from app.accounts.verification import Proof
-from app.core.database.session import db, unit_of_work
-from app.identity import credentials, sessions, users
+from app.core.database.session import db
+from app.identity import credentials
 from app.identity.models import PasswordReset
 from tests.accounts.phone_verification.proofs import E164, NEW, OWN, ask, messages, write
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_user
-from tests.helpers.overlap import done_twice_at_once
 from tests.notifications.deliveries import words_of
 
 
@@ -89,22 +87,3 @@ def test_known_and_unknown_numbers_get_the_same_fields_and_statement_count(owner
         bodies.append({name: type(value) for name, value in asked.items()})
     assert costs[0] == costs[1]
     assert bodies[0] == bodies[1]
-
-
-def test_two_concurrent_verifications_give_the_number_to_one_account(committed):
-    """A family may share a phone, so one number may send the codes of two accounts.
-
-    At first, a third account has the number: the account of a squatter.
-    """
-    with unit_of_work():
-        make_user(username="penumpang", nomor_hp=NEW)
-        people = [make_user(username=name).id for name in ("ani", "budi")]
-    with unit_of_work():
-        clients = [Client(committed, sessions.begin(users.get(user_id)).access_token) for user_id in people]
-    waiting = [ask(client, nomor_hp=NEW)["code"] for client in clients]
-    proofs = []
-    done_twice_at_once(
-        committed, lambda: proofs.append(verification.confirm_by_message(E164[NEW], waiting.pop()))
-    ).result()
-    assert [proof for proof, _ in proofs] == [Proof.PROVEN, Proof.IN_USE]
-    assert sorted(str(client.get("/profile").json["nomor_hp"]) == NEW for client in clients) == [False, True]

@@ -1,7 +1,6 @@
 """Claims, leases, retries and expiry of deliveries, and deliveries that kill workers."""
 
 from datetime import timedelta
-from threading import Barrier, Thread
 
 import pytest
 import sqlalchemy as sa
@@ -100,26 +99,6 @@ def test_the_retry_delay_is_at_most_30_minutes_unless_the_provider_wants_more():
     assert all(settlements.retry_delay_s(n) <= 1800 for n in (11, 30, 5000))
     assert settlements.retry_delay_s(1, 120.0) == 120.0
     assert settlements.retry_delay_s(20, 7200.0) == 7200.0
-
-
-def test_concurrent_workers_claim_each_delivery_once(committed):
-    for _ in range(60):
-        add()
-    claimed = []
-    start = Barrier(8)
-
-    def work():
-        with committed.app_context():
-            start.wait()
-            while row := claims.claim("urgent", Channel.MESSAGING):
-                claimed.append(row.id)
-
-    threads = [Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(claimed) == len(set(claimed)) == 60
 
 
 def test_a_claim_skips_a_row_that_another_transaction_has_locked(committed):
