@@ -10,7 +10,7 @@ from app.core.database import db_time
 from app.core.lib import local_time
 from app.pengingat.ledger import queries
 from app.pengingat.one_tap import links
-from tests.pengingat.answering import Reminder
+from tests.pengingat.answering import create
 from tests.pengingat.ledgers import NOW, Time, caregiver_of
 from tests.pengingat.links import ADDRESS, payloads
 
@@ -57,7 +57,7 @@ def kontrol():
 @pytest.fixture
 def metformin(siti, moment, obat):
     """Return a medicine that is due today at 12:00 UTC, and tomorrow at 00:00 and 12:00 UTC. It is now 01:00 UTC."""
-    return Reminder(siti, siti.post("/pengingat/obat", obat).json["id"])
+    return create(siti, obat)
 
 
 @pytest.fixture
