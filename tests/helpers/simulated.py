@@ -3,12 +3,13 @@
 `tests/conftest.py` loads them as a plugin.
 """
 
+import time
 from dataclasses import fields, replace
 
 import pytest
 
 from app.articles import live as articles_live
-from app.providers import messaging, vapid, webpush
+from app.providers import http, messaging, vapid, webpush
 from app.videos import live as videos_live
 from config import Config
 from dev.simulators import simulators
@@ -21,8 +22,29 @@ def running():
         yield server
 
 
+class Clock:
+    """Clock of the HTTP client. A wait before a retry takes no time, and only moves this clock."""
+
+    def __init__(self):
+        self.waits = []
+
+    def monotonic(self):
+        return time.monotonic() + sum(self.waits)
+
+    def sleep(self, seconds):
+        self.waits.append(seconds)
+
+
 @pytest.fixture
-def sim(running):
+def attempt_waits(monkeypatch):
+    """Skip the waits between the attempts of provider calls. Return these waits in seconds."""
+    clock = Clock()
+    monkeypatch.setattr(http, "time", clock)
+    return clock.waits
+
+
+@pytest.fixture
+def sim(running, attempt_waits):
     running.reset()  # a late call of an earlier test may have arrived after the last reset
     yield running
     running.reset()

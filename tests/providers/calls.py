@@ -5,7 +5,13 @@ import pytest
 from app.providers.http import Http, ProviderError
 from tests.providers.patience import PATIENT
 
-OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n" + b'{"ok":true}'
+
+def ok(body):
+    """Return the bytes of a successful response with this body."""
+    return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+
+
+OK = ok(b'{"ok":true}')
 
 
 def client(**options):

@@ -7,8 +7,17 @@ import pytest
 from app.providers import messaging
 from app.providers import whatsapp as whatsapp_cloud
 from app.providers.http import ProviderError
-from app.providers.messenger import Button, Health, InvalidNumberError, LimitedError, SenderError, Template
+from app.providers.messenger import (
+    Button,
+    Health,
+    InvalidNumberError,
+    LimitedError,
+    OutsideHoursError,
+    SenderError,
+    Template,
+)
 from tests.helpers.apps import config_for_tests
+from tests.providers.calls import ok
 from tests.providers.raw_server import raw
 
 PHONE = "+6281234567890"
@@ -24,16 +33,23 @@ def whatsapp(sim):
     return messaging.make(config_for_tests(**sim.messaging.whatsapp_env()))
 
 
-@pytest.mark.parametrize("wire", ["fonnte", "whatsapp"])
-def test_a_text_is_sent_unchanged_and_returns_its_reference(sim, wire, request):
-    client = request.getfixturevalue(wire)
-    ref = client.send(PHONE, "Halo Siti, waktunya minum obat ☺ & teh=1")
-    (message,) = sim.messaging.sent
-    assert (message.target, message.text, message.ref) == (
-        "6281234567890",
-        "Halo Siti, waktunya minum obat ☺ & teh=1",
-        ref,
-    )
+@pytest.fixture
+def clients(fonnte, whatsapp):
+    return {"fonnte": fonnte, "whatsapp": whatsapp}
+
+
+def failure(call, *args):
+    with pytest.raises(ProviderError) as error:
+        call(*args)
+    return error.value
+
+
+def test_a_text_is_sent_unchanged_and_returns_its_reference(sim, clients):
+    text = "Halo Siti, waktunya minum obat ☺ & teh=1"
+    for wire, client in clients.items():
+        ref = client.send(PHONE, text)
+        message = sim.messaging.sent[-1]
+        assert (message.target, message.text, message.ref) == ("6281234567890", text, ref), wire
 
 
 def test_a_whatsapp_message_contains_the_callback_data_for_receipts(sim, whatsapp):
@@ -68,22 +84,14 @@ def test_a_text_too_long_for_buttons_is_sent_without_buttons(sim, whatsapp):
     assert [(message.kind, len(message.text)) for message in sim.messaging.sent] == [("text", 1025)]
 
 
-@pytest.mark.parametrize(
-    ("parameter", "arrives"),
-    [
-        ("minum\nobat\tini     sekarang", "minum obat ini sekarang"),
-        ("", "-"),
-        (" \n ", "-"),
-        ("x" * 3000, "x" * 799 + "…"),
-    ],
-)
-def test_template_parameters_are_cleaned_and_shortened(sim, whatsapp, parameter, arrives):
-    template = Template("pengingat", ("Siti", parameter), ("T:abc", "T:abc:snooze"))
-    whatsapp.send(PHONE, "unused", template=template)
-    (message,) = sim.messaging.sent
-    assert (message.kind, message.text) == ("template", f"pengingat | Siti | {arrives}")
-    assert message.buttons == ("T:abc", "T:abc:snooze")
-    assert json.loads(sim.messaging.calls[-1].body)["template"]["language"] == {"code": "id"}
+def test_template_parameters_are_cleaned_and_shortened(sim, whatsapp):
+    arriving = {"minum\nobat\tini     sekarang": "minum obat ini sekarang", " \n ": "-", "x" * 801: "x" * 799 + "…"}
+    for parameter, arrives in arriving.items():
+        whatsapp.send(PHONE, "unused", template=Template("pengingat", ("Siti", parameter), ("T:abc", "T:abc:snooze")))
+        message = sim.messaging.sent[-1]
+        assert (message.kind, message.text) == ("template", f"pengingat | Siti | {arrives}")
+        assert message.buttons == ("T:abc", "T:abc:snooze")
+        assert json.loads(sim.messaging.calls[-1].body)["template"]["language"] == {"code": "id"}
 
 
 def test_fonnte_sends_only_the_text_of_a_message_with_buttons_and_template(sim, fonnte):
@@ -91,112 +99,85 @@ def test_fonnte_sends_only_the_text_of_a_message_with_buttons_and_template(sim, 
     assert [message.text for message in sim.messaging.sent] == ["Halo"]
 
 
-@pytest.mark.parametrize("wire", ["fonnte", "whatsapp"])
-def test_an_invalid_number_raises_a_permanent_invalid_number_error(sim, wire, request):
-    client = request.getfixturevalue(wire)
-    sim.messaging.mark_invalid(PHONE)
-    with pytest.raises(InvalidNumberError) as error:
-        client.send(PHONE, "Halo")
-    assert error.value.permanent
+#: Errors of the providers: the class of our error, and whether the error is permanent.
+REFUSALS = {
+    "fonnte": {
+        **dict.fromkeys(("token_invalid", "no_quota", "disconnected"), (SenderError, False)),
+        "target_invalid": (InvalidNumberError, True),
+        "rate_limit": (ProviderError, False),
+    },
+    "whatsapp": {
+        **{
+            f"code_{code}": (SenderError, False)
+            for code in (190, 0, 10, 200, 131005, 133010, 368, 131031, 131042)  # errors of the account
+        },
+        "code_131026": (InvalidNumberError, True),
+        "code_131047": (OutsideHoursError, True),
+        "code_131048": (LimitedError, False),
+        "code_130429": (ProviderError, False),
+        "code_131056": (ProviderError, False),
+        "code_131000": (ProviderError, False),
+        "code_100": (ProviderError, True),
+    },
+}
 
 
-@pytest.mark.parametrize("kind", ["token_invalid", "rate_limit", "disconnected"])
-def test_a_fonnte_error_with_status_200_is_not_permanent(sim, fonnte, kind):
-    sim.fault("messaging", kind)
-    with pytest.raises(ProviderError) as error:
-        fonnte.send(PHONE, "Halo")
-    assert not error.value.permanent
+def test_the_providers_own_error_decides_the_error_and_whether_it_is_permanent(sim, clients, subtests):
+    for wire, kinds in REFUSALS.items():
+        for kind, (expected, permanent) in kinds.items():
+            with subtests.test(f"{wire}: {kind}"):
+                sim.fault("messaging", kind)
+                error = failure(clients[wire].send, PHONE, "Halo")
+                assert isinstance(error, expected)
+                assert isinstance(error, SenderError) is (expected is SenderError)
+                assert (error.permanent, error.outcome_unknown) == (permanent, False)
     assert not sim.messaging.sent
 
 
-@pytest.mark.parametrize(
-    ("code", "permanent"),
-    [(130429, False), (131056, False), (131000, False), (190, False), (131026, True), (131047, True), (100, True)],
-)
-def test_a_whatsapp_error_code_decides_whether_a_failure_is_permanent(sim, whatsapp, code, permanent):
-    sim.fault("messaging", f"code_{code}")
-    with pytest.raises(ProviderError) as error:
-        whatsapp.send(PHONE, "Halo")
-    assert error.value.permanent is permanent
-    assert isinstance(error.value, InvalidNumberError) is (code == 131026)
+def test_an_invalid_number_is_refused_permanently(sim, clients):
+    sim.messaging.mark_invalid(PHONE)
+    for client in clients.values():
+        error = failure(client.send, PHONE, "Halo")
+        assert isinstance(error, InvalidNumberError)
+        assert error.permanent
 
 
-@pytest.mark.parametrize("wire", ["fonnte", "whatsapp"])
-@pytest.mark.parametrize("status", [302, 403, 404])
-def test_an_error_status_of_a_proxy_is_not_permanent(sim, wire, status, request):
-    sim.fault("messaging", "status", status=status)
-    with pytest.raises(ProviderError) as error:
-        request.getfixturevalue(wire).send(PHONE, "Halo")
-    assert not error.value.permanent
+def test_a_fault_outside_the_provider_is_not_permanent_and_not_retried_by_the_client(sim, clients, subtests):
+    """Only the outbox may retry a write with an unknown outcome."""
+    proxies = [{"kind": "status", "status": status} for status in (302, 403, 404, 503)]
+    for fault in (*proxies, {"kind": "drop"}, {"kind": "garbage"}, {"kind": "wrong_type"}):
+        for wire, client in clients.items():
+            with subtests.test(f"{wire}: {fault}"):
+                sim.messaging.calls.clear()
+                sim.fault("messaging", times=None, **fault)
+                error = failure(client.send, PHONE, "Halo")
+                sim.clear_faults()
+                assert (error.permanent, error.outcome_unknown) == (False, fault["kind"] != "status")
+                assert len(sim.messaging.calls) == 1
 
 
-@pytest.mark.parametrize("wire", ["fonnte", "whatsapp"])
-@pytest.mark.parametrize("kind", ["status", "drop", "garbage", "wrong_type"])
-def test_a_transport_fault_is_not_permanent_and_not_retried_by_the_client(sim, wire, kind, request):
-    client = request.getfixturevalue(wire)
-    sim.fault("messaging", kind, times=None)
-    with pytest.raises(ProviderError) as error:
-        client.send(PHONE, "Halo")
-    assert not error.value.permanent
-    assert len(sim.messaging.calls) == 1  # only the outbox may retry a write with an unknown outcome
-
-
-@pytest.mark.parametrize(
-    ("wire", "answer"),
-    [
-        ("fonnte", {}),
-        ("fonnte", {"status": None}),
-        ("fonnte", {"status": "true", "id": ["1"]}),
-        ("fonnte", {"reason": "token invalid"}),
-        ("fonnte", ["status", True]),
-        ("whatsapp", {}),
-        ("whatsapp", {"messages": []}),
-        ("whatsapp", {"messages": [{}]}),
-        ("whatsapp", {"messages": {"id": "wamid.1"}}),
-        ("whatsapp", {"messages": [{"id": None}]}),
-        ("whatsapp", "wamid.1"),
+#: Bodies with the status 200 that do not say whether the message was accepted.
+UNEXPECTED = {
+    "fonnte": [{}, {"status": "true", "id": ["1"]}, {"reason": "token invalid"}, ["status", True]],
+    "whatsapp": [
+        {},
+        {"messages": []},
+        {"messages": [{}]},
+        {"messages": {"id": "wamid.1"}},
+        {"messages": [{"id": None}]},
     ],
-)
-def test_an_unexpected_body_with_status_200_makes_the_outcome_unknown(wire, answer):
-    body = json.dumps(answer).encode()
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode()
-    with raw(head + body) as server:
+}
+
+
+def test_an_unexpected_body_with_status_200_makes_the_outcome_unknown(subtests):
+    for wire, bodies in UNEXPECTED.items():
         provider = "fonnte" if wire == "fonnte" else "whatsapp_cloud"
-        settings = {"MESSAGING_TOKEN": "t", "MESSAGING_SENDER_ID": "1", "MESSAGING_URL": server.url}
-        client = messaging.make(config_for_tests(MESSAGING_PROVIDER=provider, **settings))
-        with pytest.raises(ProviderError) as error:
-            client.send(PHONE, "Halo")
-    assert (error.value.kind, error.value.outcome_unknown) == ("garbage", True)
-
-
-@pytest.mark.parametrize(
-    ("wire", "kind"),
-    [
-        *(("fonnte", kind) for kind in ("token_invalid", "target_invalid", "rate_limit", "disconnected", "status")),
-        *(("whatsapp", kind) for kind in ("code_190", "code_131026", "code_130429", "code_131000", "status")),
-    ],
-)
-def test_a_provider_error_response_does_not_make_the_outcome_unknown(sim, wire, kind, request):
-    client = request.getfixturevalue(wire)
-    sim.fault("messaging", kind)
-    with pytest.raises(ProviderError) as error:
-        client.send(PHONE, "Halo")
-    assert not error.value.outcome_unknown
-
-
-@pytest.mark.parametrize(
-    ("wire", "kind"),
-    [
-        *(("fonnte", kind) for kind in ("token_invalid", "disconnected", "no_quota")),
-        *(("whatsapp", f"code_{code}") for code in (190, 0, 10, 200, 131005, 133010, 368, 131031, 131042)),
-    ],
-)
-def test_an_account_error_raises_a_sender_error_that_is_not_permanent(sim, wire, kind, request):
-    client = request.getfixturevalue(wire)
-    sim.fault("messaging", kind)
-    with pytest.raises(SenderError) as error:
-        client.send(PHONE, "Halo")
-    assert not error.value.permanent
+        for body in bodies:
+            with subtests.test(f"{wire}: {body}"), raw(ok(json.dumps(body).encode())) as server:
+                settings = {"MESSAGING_TOKEN": "t", "MESSAGING_SENDER_ID": "1", "MESSAGING_URL": server.url}
+                client = messaging.make(config_for_tests(MESSAGING_PROVIDER=provider, **settings))
+                error = failure(client.send, PHONE, "Halo")
+                assert (error.kind, error.outcome_unknown) == ("garbage", True)
 
 
 def test_the_recipient_limit_raises_an_error_only_for_a_new_recipient(sim, whatsapp):
@@ -225,29 +206,17 @@ def test_fonnte_health_reports_quota_and_problem(sim, fonnte):
     assert fonnte.health() == Health("token invalid")
 
 
-@pytest.mark.parametrize(
-    ("told", "limit"),
-    [
-        ("TIER_250", 250),
-        ("TIER_2K", 2000),
-        ("TIER_100K", 100_000),
-        ("TIER_UNLIMITED", None),
-        ("TIER_", None),
-        (250, None),
-        (None, None),
-    ],
-)
-def test_a_whatsapp_tier_is_converted_to_a_recipient_limit(told, limit):
-    assert whatsapp_cloud.limit_of(told) == limit
+def test_a_whatsapp_tier_is_converted_to_a_recipient_limit():
+    limits = {"TIER_250": 250, "TIER_2K": 2000, "TIER_UNLIMITED": None, "TIER_": None, 250: None, None: None}
+    assert {tier: whatsapp_cloud.limit_of(tier) for tier in limits} == limits
 
 
-@pytest.mark.parametrize("kind", ["status", "garbage", "wrong_type", "drop"])
-@pytest.mark.parametrize("wire", ["fonnte", "whatsapp"])
-def test_a_failed_health_request_raises_a_provider_error(sim, wire, kind, request):
-    client = request.getfixturevalue(wire)
-    sim.fault("messaging", kind, times=None)
-    with pytest.raises(ProviderError):
-        client.health()
+def test_a_failed_health_request_raises_a_provider_error(sim, clients):
+    for client in clients.values():
+        for kind in ("status", "garbage", "wrong_type", "drop"):
+            sim.fault("messaging", kind, times=None)
+            failure(client.health)
+            sim.clear_faults()
 
 
 def test_an_unsent_fonnte_message_can_be_cancelled_once(sim, fonnte):
@@ -260,8 +229,7 @@ def test_an_unsent_fonnte_message_can_be_cancelled_once(sim, fonnte):
     assert sim.messaging.sent == []
     for kind in ("status", "garbage", "token_invalid"):
         sim.fault("messaging", kind)
-        with pytest.raises(ProviderError):
-            fonnte.cancel(ref)
+        failure(fonnte.cancel, ref)
 
 
 def test_whatsapp_cannot_cancel_a_message(sim, whatsapp):
@@ -271,9 +239,7 @@ def test_whatsapp_cannot_cancel_a_message(sim, whatsapp):
 
 def test_a_fonnte_error_has_the_retry_after_of_the_response(sim, fonnte):
     sim.fault("messaging", "status", status=429, retry_after=17)
-    with pytest.raises(ProviderError) as error:
-        fonnte.send(PHONE, "Halo")
-    assert error.value.retry_after == 17
+    assert failure(fonnte.send, PHONE, "Halo").retry_after == 17
 
 
 def test_the_outbox_provider_returns_no_reference():

@@ -14,16 +14,14 @@ def test_a_hostile_address_is_refused(subtests):
             ministry.article(url)
 
 
-@pytest.mark.parametrize(
-    ("url", "canonical"),
-    [
-        (f"https://{HOST}/mengenal-diabetes", f"https://{HOST}/mengenal-diabetes"),
-        (f"HTTPS://{HOST.upper()}:443/a/../b?utm_source=x&id=1#isi", f"https://{HOST}/b?id=1"),
-        (f"https://{HOST}/gizi%20anak/é", f"https://{HOST}/gizi%20anak/%C3%A9"),
-    ],
-)
-def test_an_allowed_address_is_normalised(url, canonical):
-    assert Ministry.from_config(Config.from_env({"ENVIRONMENT": "testing"})).allowed(url) == canonical
+def test_an_allowed_address_is_normalised():
+    allowed = {
+        f"https://{HOST}/mengenal-diabetes": f"https://{HOST}/mengenal-diabetes",
+        f"HTTPS://{HOST.upper()}:443/a/../b?utm_source=x&id=1#isi": f"https://{HOST}/b?id=1",
+        f"https://{HOST}/gizi%20anak/é": f"https://{HOST}/gizi%20anak/%C3%A9",
+    }
+    ministry = Ministry.from_config(Config.from_env({"ENVIRONMENT": "testing"}))
+    assert {url: ministry.allowed(url) for url in allowed} == allowed
 
 
 def test_plain_http_is_allowed_only_for_the_origin_of_the_article_source():

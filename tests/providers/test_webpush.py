@@ -41,22 +41,23 @@ def opened(body):
     return http_ece.decrypt(body, private_key=KEY, auth_secret=AUTH, version="aes128gcm")
 
 
-@pytest.mark.parametrize("size", [1, 100, webpush.MAX_PAYLOAD_BYTES])
-def test_a_payload_is_decrypted_only_with_the_key_of_the_browser(size):
-    body = webpush._encrypted(webpush.Subscription("https://push.example.com/a", P256DH, encoded(AUTH)), b"x" * size)
-    assert opened(body) == b"x" * size
-    assert len(body) == size + 103 <= 4096
+def test_a_payload_is_decrypted_only_with_the_key_of_the_browser():
+    subscription = webpush.Subscription("https://push.example.com/a", P256DH, encoded(AUTH))
     stranger = ec.generate_private_key(ec.SECP256R1())
-    with pytest.raises(http_ece.ECEException):
-        http_ece.decrypt(body, private_key=stranger, auth_secret=AUTH, version="aes128gcm")
+    for size in (1, webpush.MAX_PAYLOAD_BYTES):
+        body = webpush._encrypted(subscription, b"x" * size)
+        assert opened(body) == b"x" * size
+        assert len(body) == size + 103 <= 4096
+        with pytest.raises(http_ece.ECEException):
+            http_ece.decrypt(body, private_key=stranger, auth_secret=AUTH, version="aes128gcm")
 
 
-@pytest.mark.parametrize("padding", ["", "=", "=="])
-def test_subscription_keys_may_have_base64_padding(padding):
-    subscription = webpush.Subscription("https://push.example.com/a", P256DH + padding, encoded(AUTH) + padding)
-    assert webpush.is_key(subscription.p256dh)
-    assert webpush.is_auth(subscription.auth)
-    assert opened(webpush._encrypted(subscription, b"Halo")) == b"Halo"
+def test_subscription_keys_may_have_base64_padding():
+    for padding in ("", "=", "=="):
+        subscription = webpush.Subscription("https://push.example.com/a", P256DH + padding, encoded(AUTH) + padding)
+        assert webpush.is_key(subscription.p256dh)
+        assert webpush.is_auth(subscription.auth)
+        assert opened(webpush._encrypted(subscription, b"Halo")) == b"Halo"
 
 
 def test_two_encrypted_payloads_have_different_keys_and_salts():
@@ -66,12 +67,10 @@ def test_two_encrypted_payloads_have_different_keys_and_salts():
     assert len({body[21:86] for body in bodies}) == 2
 
 
-@pytest.mark.parametrize(
-    "subject", ["mailto:operator@example.com", "https://example.com", "https://example.com/kontak/operator?a=b"]
-)
-def test_a_push_service_accepts_the_vapid_signature(sim, subject):
-    send(sim.push.subscribe(PUBLIC), sender(subject))
-    assert [message.error for message in sim.push.messages] == [None]
+def test_a_push_service_accepts_the_vapid_signature(sim):
+    for subject in ("mailto:operator@example.com", "https://example.com/kontak/operator?a=b"):
+        send(sim.push.subscribe(PUBLIC), sender(subject))
+    assert [message.error for message in sim.push.messages] == [None, None]
 
 
 def test_each_push_is_signed_for_the_origin_of_its_push_service():
