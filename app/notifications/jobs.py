@@ -50,38 +50,32 @@ def drain(queue: str) -> None:
 
 
 _rows = deliveries.c
-#: The lanes of all drains: queue and channel.
-_LANES = [(queue, channel) for queue in QUEUES for channel in Channel]
-
-
-def _due_for_s(queue: str, channel: str) -> sa.Extract:
-    """Return SQL for the seconds since the first open delivery of a lane became due. They are negative before it is."""
-    earliest = (
-        sa.select(_rows.next_try_at)
-        # Literals with the same text as in the index `ix_deliveries_open`, so that PostgreSQL reads one entry of it.
-        .where(
-            _rows.queue == sa.literal_column(f"'{queue}'"),
-            _rows.channel == sa.literal_column(f"'{channel}'"),
-            sa.literal_column("state IN ('pending', 'claimed')"),
-        )
-        .order_by(_rows.next_try_at)
-        .limit(1)
-        .scalar_subquery()
+#: The lanes of all drains are each queue with each channel. SQLAlchemy would compile a statement with VALUES each time.
+_queue, _channel = (
+    sa.func.unnest(sa.literal(names, sa.ARRAY(sa.Text))).column_valued() for names in (list(QUEUES), list(Channel))
+)
+_earliest = (
+    sa.select(_rows.next_try_at)
+    .where(
+        _rows.queue == _queue,
+        _rows.channel == _channel,
+        # same text as in the index `ix_deliveries_open`, so that PostgreSQL reads one entry of it for each lane
+        sa.literal_column("state IN ('pending', 'claimed')"),
+        _rows.next_try_at <= db_time.now_sql(),
     )
-    return sa.extract("epoch", db_time.now_sql() - earliest)
-
-
-_due_for = sa.select(*(_due_for_s(*lane) for lane in _LANES))
+    .order_by(_rows.next_try_at)
+    .limit(1)
+    .lateral()
+)
+#: For each lane with due deliveries, the seconds since the first one became due.
+_due = sa.select(_queue, _channel, sa.extract("epoch", db_time.now_sql() - _earliest.c.next_try_at))
 
 
 def enqueue_due() -> None:
     """Enqueue a drain for each queue with due deliveries. The scheduler calls this function every second."""
-    ages = zip(_LANES, db.session.execute(_due_for).one(), strict=True)
-    due = {lane: age_s for lane, age_s in ages if age_s is not None and age_s >= 0}
-    if not due:
-        return
-    due = {lane: age_s for lane, age_s in due.items() if sender_status.may_send(lane[1])}
-    if urgent := [age_s for (queue, _), age_s in due.items() if queue == URGENT]:
+    lanes = db.session.execute(_due).all()
+    due = [(queue, age_s) for queue, channel, age_s in lanes if sender_status.may_send(Channel(channel))]
+    if urgent := [age_s for queue, age_s in due if queue == URGENT]:
         _enqueue(URGENT, on=URGENT)
         if max(urgent) >= LATE_S:
             _enqueue(URGENT, on=BULK)

@@ -44,10 +44,11 @@ def test_claims_use_the_index_of_open_deliveries(statement):
     assert "Seq Scan on deliveries" not in plan, plan
 
 
-def test_an_idle_tick_reads_one_row_of_each_channel():
-    plan = plan_of(jobs._due_for)
+def test_a_tick_reads_at_most_one_row_of_each_channel():
+    plan = plan_of(jobs._due)
     assert indexes_in(plan) == {"ix_deliveries_open"}, plan
-    assert plan.count("Limit") == plan.count(" using ix_deliveries_open") == len(jobs._LANES), plan
+    assert plan.count("Limit") == plan.count(" using ix_deliveries_open") == 1, plan
+    assert re.search(r"Index Cond: .* AND \(next_try_at <= statement_timestamp\(\)\)", plan), plan
 
 
 def test_an_idle_tick_needs_at_most_one_statement(statements):
