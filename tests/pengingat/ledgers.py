@@ -52,6 +52,12 @@ def texts():
     return sorted(words_of(row).get("text", "") for row in rows)
 
 
+def first_text():
+    """Return the text of the message that is due first, or an empty string if it has none any more."""
+    first = sa.select(Delivery).filter_by(channel="messaging").order_by(Delivery.due_at).limit(1)
+    return str(words_of(db.session.scalars(first).one()).get("text", ""))
+
+
 def waiting(channel="messaging", state="pending"):
     """Return the due times of outbox rows with this channel and state, as `dd HH:MM` in UTC.
 
