@@ -4,6 +4,7 @@ import pytest
 
 from app.pengingat import jobs
 from tests.pengingat.links import page, payloads, said, tap
+from tests.routes.requests import undone
 
 DUE_AT = "2026-03-02T12:00:00Z"
 
@@ -42,65 +43,71 @@ def miss(moment):
     jobs.miss_overdue()
 
 
-@pytest.mark.parametrize(
-    ("play", "words", "buttons", "advice"),
-    [
-        ("", ("belum dijawab",) * 3, ALL, OPEN),
-        ("meal snooze", ("belum dijawab", "ditunda sampai pukul 19.35 WIB", "belum dijawab"), ALL, OPEN),
-        ("medicine done", ("belum dijawab", "belum dijawab", "sudah kami catat"), ALL, OPEN),
-        ("medicine done, meal skipped", ("belum dijawab", "dilewati", "sudah kami catat"), ALL, OPEN),
-        ("tap snooze", ("ditunda sampai pukul 19.35 WIB",) * 3, ALL, OPEN),
-        ("tap done", ("sudah kami catat",) * 3, ["skipped"], CHANGES),
-        ("tap skipped", ("dilewati",) * 3, ["done"], CHANGES),
-        ("meal skipped, tap done", ("sudah kami catat", "dilewati", "sudah kami catat"), ["done", "skipped"], CHANGES),
-        ("meal skipped, tap done, tap done", ("sudah kami catat",) * 3, ["skipped"], CHANGES),
-        (
-            "medicine skipped, miss",
-            ("terlewat, belum dijawab", "terlewat, belum dijawab", "dilewati"),
-            ["done"],
-            MISSED,
-        ),
-        (
-            "meal snooze, miss",
-            ("terlewat, belum dijawab", "ditunda sampai pukul 19.35 WIB", "terlewat, belum dijawab"),
-            ALL,
-            OPEN,
-        ),
-        (
-            "medicine skipped, miss, tap done",
-            ("sudah kami catat", "sudah kami catat", "dilewati"),
-            ["done", "skipped"],
-            CHANGES,
-        ),
-        ("medicine delete", ("belum dijawab", "belum dijawab", "sudah diubah atau dihapus"), ALL, OPEN),
-        (
-            "miss, next day",
-            ("waktu menjawab sudah lewat", "terlewat, belum dijawab", "waktu menjawab sudah lewat"),
-            ["done"],
-            MISSED,
-        ),
-    ],
-)
-def test_each_time_of_a_list_has_a_numbered_line(token, client, beside, moment, play, words, buttons, advice):
-    for step in filter(None, play.split(", ")):
-        match step.split():
-            case ["miss"]:
-                miss(moment)
-            case ["next", "day"]:
-                moment.move(hours=11, minutes=50)
-            case ["tap", status]:
-                tap(client, token, status)
-            case [which, "delete"]:
-                beside.siti.delete(f"/pengingat/{getattr(beside, which)}")
-            case [which, status]:
-                beside.say(getattr(beside, which), status)
-    names = ("Obat", "Makan", "Obat")
-    lines = [f"{n}. {name} pukul 19.00 WIB: {each}" for n, name, each in zip((1, 2, 3), names, words, strict=True)]
-    assert said(client, token) == ("\n".join(lines), buttons)
-    text = page(client, token).text
-    assert f"<p>{advice}</p>" in text
-    assert "<h1>3 pengingat</h1>" in text
-    assert "Metformin" not in text
+#: Steps, and then the words of each time, the buttons and the sentence above them.
+PLAYS = [
+    ("", ("belum dijawab",) * 3, ALL, OPEN),
+    ("meal snooze", ("belum dijawab", "ditunda sampai pukul 19.35 WIB", "belum dijawab"), ALL, OPEN),
+    ("medicine done", ("belum dijawab", "belum dijawab", "sudah kami catat"), ALL, OPEN),
+    ("medicine done, meal skipped", ("belum dijawab", "dilewati", "sudah kami catat"), ALL, OPEN),
+    ("tap snooze", ("ditunda sampai pukul 19.35 WIB",) * 3, ALL, OPEN),
+    ("tap done", ("sudah kami catat",) * 3, ["skipped"], CHANGES),
+    ("tap skipped", ("dilewati",) * 3, ["done"], CHANGES),
+    ("meal skipped, tap done", ("sudah kami catat", "dilewati", "sudah kami catat"), ["done", "skipped"], CHANGES),
+    ("meal skipped, tap done, tap done", ("sudah kami catat",) * 3, ["skipped"], CHANGES),
+    (
+        "medicine skipped, miss",
+        ("terlewat, belum dijawab", "terlewat, belum dijawab", "dilewati"),
+        ["done"],
+        MISSED,
+    ),
+    (
+        "meal snooze, miss",
+        ("terlewat, belum dijawab", "ditunda sampai pukul 19.35 WIB", "terlewat, belum dijawab"),
+        ALL,
+        OPEN,
+    ),
+    (
+        "medicine skipped, miss, tap done",
+        ("sudah kami catat", "sudah kami catat", "dilewati"),
+        ["done", "skipped"],
+        CHANGES,
+    ),
+    ("medicine delete", ("belum dijawab", "belum dijawab", "sudah diubah atau dihapus"), ALL, OPEN),
+    (
+        "miss, next day",
+        ("waktu menjawab sudah lewat", "terlewat, belum dijawab", "waktu menjawab sudah lewat"),
+        ["done"],
+        MISSED,
+    ),
+]
+
+
+def test_each_time_of_a_list_has_a_numbered_line(token, client, beside, moment, subtests):
+    begun = moment.now
+    for play, words, buttons, advice in PLAYS:
+        moment.now = begun
+        with subtests.test(play), undone():
+            for step in filter(None, play.split(", ")):
+                match step.split():
+                    case ["miss"]:
+                        miss(moment)
+                    case ["next", "day"]:
+                        moment.move(hours=11, minutes=50)
+                    case ["tap", status]:
+                        tap(client, token, status)
+                    case [which, "delete"]:
+                        beside.siti.delete(f"/pengingat/{getattr(beside, which)}")
+                    case [which, status]:
+                        beside.say(getattr(beside, which), status)
+            names = ("Obat", "Makan", "Obat")
+            lines = [
+                f"{n}. {name} pukul 19.00 WIB: {each}" for n, name, each in zip((1, 2, 3), names, words, strict=True)
+            ]
+            assert said(client, token) == ("\n".join(lines), buttons)
+            text = page(client, token).text
+            assert f"<p>{advice}</p>" in text
+            assert "<h1>3 pengingat</h1>" in text
+            assert "Metformin" not in text
 
 
 def test_a_list_of_deleted_reminders_has_no_buttons(token, client, siti, beside):

@@ -7,7 +7,7 @@ import pytest
 
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
-from tests.pengingat.stock import make
+from tests.pengingat.answering import create
 
 DOSE = {"jam": "00:00", "jumlah": 1, "satuan": "tablet"}
 OBAT = {"nama_obat": "M", "frekuensi": 1, "aturan": "saat makan", "jadwal": [DOSE]}
@@ -24,10 +24,9 @@ TIMELESS = [
 ]
 
 
-def create(client, tipe, details, **fields):
-    answer = client.post("/pengingat", {**NEW, "tipe": tipe, "details": details, **fields})
-    assert answer.status_code == 201, answer.json
-    return answer.json
+def record(client, tipe, details, **fields):
+    """Create a reminder, and return what the response says."""
+    return create(client, {**NEW, "tipe": tipe, "details": details, **fields}).record
 
 
 def withdraw(siti):
@@ -71,16 +70,16 @@ class TestCreateReminder:
             *TIMELESS,
         ):
             with subtests.test(tipe, details=details):
-                created = create(siti, tipe, details, waktu=WAKTU)
+                created = record(siti, tipe, details, waktu=WAKTU)
                 assert created["details"] == details
                 assert created["waktu"] == ("2026-03-03T00:00:00Z" if tipe == "obat" else WAKTU)
 
     def test_other_names_and_spellings_become_those_of_the_document(self, siti, moment):
         for alias in ("offsets", "reminders"):
-            created = create(siti, "kontrol", {alias: [{"offset": "1h"}, {"offset": "1h"}]}, waktu=WAKTU)
+            created = record(siti, "kontrol", {alias: [{"offset": "1h"}, {"offset": "1h"}]}, waktu=WAKTU)
             assert created["details"] == {"reminder_offsets": [{"offset": "1h"}]}
-        assert create(siti, "obat", {**OBAT, "aturan": "bersama makan"})["details"]["aturan"] == "saat makan"
-        late = create(siti, "kontrol", {}, waktu="2026-03-10T23:59:00+23:59")
+        assert record(siti, "obat", {**OBAT, "aturan": "bersama makan"})["details"]["aturan"] == "saat makan"
+        late = record(siti, "kontrol", {}, waktu="2026-03-10T23:59:00+23:59")
         assert late["waktu"] == "2026-03-10T00:00:00Z"
 
     def test_waktu_is_optional_if_the_details_contain_a_time(self, siti, moment):
@@ -89,7 +88,7 @@ class TestCreateReminder:
             ("terapi", {"jadwal": [{"hari": "senin", "jam": "02:00"}]}, "2026-03-02T02:00:00Z"),
             ("kontrol", {"datetime": "2026-03-10T02:00:00Z"}, "2026-03-10T02:00:00Z"),
         ):
-            assert create(siti, tipe, details)["waktu"] == waktu
+            assert record(siti, tipe, details)["waktu"] == waktu
 
     def test_user_id_id_and_is_done_in_the_body_are_ignored(self, siti, moment, kontrol):
         other = make_user()
@@ -160,7 +159,7 @@ class TestCreateReminder:
 
 
 def test_every_change_needs_the_consent_to_health_data(siti, moment, obat, kontrol):
-    path = make(siti, obat, 10)
+    path = create(siti, obat, persediaan={"sisa": 10}).path
     withdraw(siti)
     for method, at, body in (
         ("POST", "/pengingat", kontrol),
@@ -204,7 +203,7 @@ class TestUpdateReminder:
     )
     def test_only_a_waktu_derived_from_the_details_changes_with_them(self, siti, moment, sent, moved):
         visit = {"nama_dokter": "dr. Ani", "datetime": "2026-03-10T02:00:00Z"}
-        path = f"/pengingat/{create(siti, 'kontrol', visit, **sent)['id']}"
+        path = f"/pengingat/{record(siti, 'kontrol', visit, **sent)['id']}"
         assert siti.put(path, {"details": {**visit, "datetime": "2026-03-12T02:00:00Z"}}).json["waktu"] == moved
         assert siti.put(path, {"details": {}}).json["waktu"] == moved
 
@@ -223,17 +222,17 @@ class TestAddStock:
     """POST /pengingat/<pengingat_id>/persediaan"""
 
     def test_a_purchase_is_added_to_the_stock(self, siti, moment, obat):
-        path = make(siti, obat, 10)
+        path = create(siti, obat, persediaan={"sisa": 10}).path
         record = siti.post(f"{path}/persediaan", {"tambah": 30.5})
         assert record.status_code == 200
         assert record.json == siti.get(path).json
         assert record.json["details"]["persediaan"] == {"sisa": 40.5, "ingatkan_hari": 7}
 
     def test_zero_or_more_than_the_maximum_stock_is_refused(self, siti, moment, obat):
-        path = make(siti, obat, 999_999)
+        path = create(siti, obat, persediaan={"sisa": 999_999}).path
         for tambah in (0, 2):
             assert_error(siti.post(f"{path}/persediaan", {"tambah": tambah}), 400, field="tambah")
 
     def test_adding_to_a_reminder_without_a_stock_is_409(self, siti, moment, obat):
-        path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
+        path = create(siti, obat).path
         assert_error(siti.post(f"{path}/persediaan", {"tambah": 1}), 409, "stock_not_tracked")
