@@ -1,15 +1,19 @@
-"""Helpers that subscribe browsers, add pushes of reminders, and return what browsers show."""
+"""Helpers that subscribe browsers, send pushes of reminders, and return what browsers show."""
 
 import json
 
 import sqlalchemy as sa
 
 from app.core.database.session import db
+from app.notifications import jobs
 from app.notifications.models import Channel
 from app.push.models import PushSubscription
-from tests.notifications.deliveries import add
+from tests.notifications.deliveries import add, reread
 
 PAYLOAD = {"title": "Halo", "body": "Ada kabar ☺", "url": "/forum/5"}
+#: The push of a reminder on a verified browser, and on an unverified one.
+TEXT = {"title": "Pengingat: obat", "body": "Waktunya minum Metformin."}
+NEUTRAL = {"title": "Pengingat", "body": "Anda punya pengingat"}
 
 
 def subscribe(client, browser, user_id, *, proven=False):
@@ -20,17 +24,23 @@ def subscribe(client, browser, user_id, *, proven=False):
     return subscription_id
 
 
-def remind(user_id, kind="reminder", **fields):
-    """Add a push about a reminder of this person. Return the push's dedupe key."""
-    row = add(
-        kind=kind,
-        channel=Channel.PUSH_FAN_OUT,
-        user_id=user_id,
-        target=None,
-        words={"title": "Pengingat: obat", "body": "Waktunya minum Metformin."},
-        **fields,
-    )
-    return row.dedupe_key
+def remind(user_id, kind="reminder"):
+    """Add a push about a reminder of this person, and add a push for each browser."""
+    add(kind=kind, channel=Channel.PUSH_FAN_OUT, user_id=user_id, target=None, words=TEXT)
+    jobs.drain("urgent")
+
+
+def push(user_id, kind="reminder"):
+    """Send a push about a reminder to the person's browsers."""
+    remind(user_id, kind)
+    jobs.drain("urgent")
+
+
+def push_to(subscription_id):
+    """Send a push to one browser, and return its delivery."""
+    row = add(channel=Channel.PUSH, target=str(subscription_id), words=PAYLOAD, kind="push")
+    jobs.drain("urgent")
+    return reread(row.dedupe_key)
 
 
 def shown(sim, browser):

@@ -5,20 +5,12 @@ import pytest
 from app.core.database.session import unit_of_work
 from app.identity.models import RoleName
 from app.notifications import jobs
-from tests.helpers.client import Client
 from tests.helpers.factories import make_user
-from tests.push.pushes import PAYLOAD, remind, shown, subscribe
-
-SAID = {"title": "Pengingat: obat", "body": "Waktunya minum Metformin."}
+from tests.push.pushes import PAYLOAD, TEXT, push, shown, subscribe
 
 
 @pytest.fixture
-def client(committed, keys):
-    return Client(committed)
-
-
-@pytest.fixture
-def people(client):
+def people(caller):
     """Return the ids of a caregiver and of a dependent."""
     with unit_of_work():
         budi, ibu = make_user(RoleName.PENDAMPING), make_user()
@@ -26,27 +18,16 @@ def people(client):
         return budi.id, ibu.id
 
 
-def test_a_reminder_for_a_dependent_reaches_all_browsers_of_the_caregiver(client, sim, keys, people):
-    browsers = [sim.push.subscribe(keys) for _ in range(2)]
-    for browser in browsers:
-        subscribe(client, browser, people[0], proven=True)
-    remind(people[1])
+def test_pushes_for_a_dependent_reach_all_browsers_of_the_caregiver(caller, sim, browser, other_browser, people):
+    for each in (browser, other_browser):
+        subscribe(caller, each, people[0], proven=True)
+    push(people[1])
+    assert caller.post("/push/send", {"user_id": people[1], "payload": PAYLOAD}).json["queued"] == 2
     jobs.drain("urgent")
-    jobs.drain("urgent")
-    assert [shown(sim, browser) for browser in browsers] == [[SAID], [SAID]]
+    assert shown(sim, browser) == shown(sim, other_browser) == [TEXT, PAYLOAD]
 
 
-def test_an_unverified_browser_of_a_dependent_shows_no_reminder(client, sim, browser, people):
-    subscribe(client, browser, people[1])
-    remind(people[1])
-    jobs.drain("urgent")
-    jobs.drain("urgent")
+def test_an_unverified_browser_of_a_dependent_shows_no_reminder(caller, sim, browser, people):
+    subscribe(caller, browser, people[1])
+    push(people[1])
     assert shown(sim, browser) == []
-
-
-def test_a_public_push_to_a_dependent_reaches_the_caregiver(client, sim, browser, people):
-    subscribe(client, browser, people[0], proven=True)
-    response = client.post("/push/send", {"user_id": people[1], "payload": PAYLOAD})
-    assert response.json["queued"] == 1
-    jobs.drain("urgent")
-    assert len(shown(sim, browser)) == 1

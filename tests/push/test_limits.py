@@ -1,13 +1,14 @@
-"""Rate limits of the public web push routes, by IP address and by target person."""
+"""Rate limits of the public web push routes by target person."""
 
 import pytest
 
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
+from tests.push.pushes import PAYLOAD
 
 pytestmark = pytest.mark.usefixtures("limited")
 
-PAYLOAD = {"title": "Halo", "body": "Ada kabar"}
+ELSEWHERE = {"REMOTE_ADDR": "10.0.1.1"}
 
 
 def test_a_person_gets_at_most_20_pushes_per_minute_from_all_ip_addresses(client):
@@ -15,27 +16,12 @@ def test_a_person_gets_at_most_20_pushes_per_minute_from_all_ip_addresses(client
     body = {"user_id": user_id, "payload": PAYLOAD}
     for n in range(20):
         assert client.post("/push/send", body, environ_base={"REMOTE_ADDR": f"10.0.0.{n}"}).status_code == 200
-    refused = client.post("/push/send", body, environ_base={"REMOTE_ADDR": "10.0.1.1"})
-    assert_error(refused, 429, "too_many_requests")
+    for spelling in ("{}", "0{}", " {} ", "+{}"):
+        sent = {**body, "user_id": spelling.format(user_id)}
+        refused = client.post("/push/send", sent, environ_base=ELSEWHERE)
+        assert_error(refused, 429, "too_many_requests")
     assert 0 < int(refused.headers["Retry-After"]) <= 61
     assert client.post("/push/send", {**body, "user_id": other_id}).status_code == 200
-
-
-@pytest.mark.parametrize("spelling", ["{}", "0{}", " {} ", "+{}", "000{}"])
-def test_the_push_limit_of_a_person_ignores_the_spelling_of_the_id(client, spelling):
-    user_id = make_user().id
-    for n in range(20):
-        body = {"user_id": user_id, "payload": PAYLOAD}
-        assert client.post("/push/send", body, environ_base={"REMOTE_ADDR": f"10.0.0.{n}"}).status_code == 200
-    body = {"user_id": spelling.format(user_id), "payload": PAYLOAD}
-    assert_error(client.post("/push/send", body, environ_base={"REMOTE_ADDR": "10.0.1.1"}), 429)
-
-
-def test_an_ip_address_sends_at_most_60_pushes_per_minute(client):
-    statuses = [client.post("/push/send", {"user_id": 1000 + n, "payload": PAYLOAD}).status_code for n in range(62)]
-    # On a busy machine, Redis may confirm a count too late. The service may then count the call twice.
-    assert statuses[:55] == [200] * 55
-    assert statuses[60:] == [429] * 2
 
 
 def test_unverified_subscriptions_of_a_person_are_limited_to_30_per_hour(client, sim, keys):
@@ -44,9 +30,8 @@ def test_unverified_subscriptions_of_a_person_are_limited_to_30_per_hour(client,
     for n in range(30):
         response = client.post("/push/subscribe", claim, environ_base={"REMOTE_ADDR": f"10.0.0.{n}"})
         assert response.status_code in (200, 201)
-    elsewhere = {"REMOTE_ADDR": "10.0.1.1"}
-    assert_error(client.post("/push/subscribe", claim, environ_base=elsewhere), 429)
+    assert_error(client.post("/push/subscribe", claim, environ_base=ELSEWHERE), 429)
     # The limit does not apply to requests with the person's token, or to a subscription without a person.
-    assert client.as_(user).post("/push/subscribe", claim, environ_base=elsewhere).status_code == 200
+    assert client.as_(user).post("/push/subscribe", claim, environ_base=ELSEWHERE).status_code == 200
     anonymous = sim.push.subscribe(keys)
-    assert client.post("/push/subscribe", anonymous, environ_base=elsewhere).status_code == 201
+    assert client.post("/push/subscribe", anonymous, environ_base=ELSEWHERE).status_code == 201

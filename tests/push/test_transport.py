@@ -3,75 +3,58 @@
 import json
 from datetime import timedelta
 
-import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
-from app.notifications import jobs
+from app.notifications import jobs, outbox
 from app.notifications.models import About, Channel, Delivery
-from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.notifications.deliveries import add
-from tests.push.pushes import PAYLOAD, remind, shown, subscribe
+from tests.push.pushes import NEUTRAL, PAYLOAD, TEXT, push, remind, shown, subscribe
 
 
-@pytest.fixture
-def client(committed, keys):
-    return Client(committed)
-
-
-def test_a_push_reaches_every_browser_of_the_person(client, sim, keys, user_id):
-    browsers = [sim.push.subscribe(keys) for _ in range(2)]
-    for browser in browsers:
-        subscribe(client, browser, user_id)
-    response = client.post("/push/send", {"user_id": user_id, "payload": PAYLOAD})
+def test_a_push_reaches_every_browser_of_the_person(caller, sim, browser, other_browser, user_id):
+    for each in (browser, other_browser):
+        subscribe(caller, each, user_id)
+    response = caller.post("/push/send", {"user_id": user_id, "payload": PAYLOAD})
     assert response.status_code == 200
     assert response.json == {"sent": 0, "failed": 0, "removed": 0, "queued": 2}
     jobs.drain("urgent")
-    assert [shown(sim, browser) for browser in browsers] == [[PAYLOAD], [PAYLOAD]]
+    assert shown(sim, browser) == shown(sim, other_browser) == [PAYLOAD]
     message = sim.push.messages[0]
     assert (message.error, message.ttl, message.urgency) == (None, 86400, "normal")
 
 
-@pytest.mark.parametrize("has_token", [True, False])
-def test_title_and_body_of_a_push_arrive_as_they_were_sent(client, siti, sim, browser, has_token):
+def test_title_and_body_of_a_push_arrive_as_they_were_sent(caller, sim, browser):
+    with unit_of_work():
+        siti = caller.as_(make_user())
     subscribe(siti, browser, siti.id)
-    payload = {
-        "title": "Menang di judi.com",
-        "body": "siti@rumah.id\nhttps://judi.com  dr.Ani",
-        "url": "/forum/threads/7",
-    }
-    sender = siti if has_token else client
-    assert sender.post("/push/send", {"user_id": siti.id, "payload": payload}).status_code == 200
+    payload = {"title": "Menang di judi.com", "body": "siti@rumah.id\nhttps://judi.com  dr.Ani", "url": "/forum"}
+    for sender in (siti, caller):
+        assert sender.post("/push/send", {"user_id": siti.id, "payload": payload}).status_code == 200
     jobs.drain("urgent")
-    assert shown(sim, browser) == [payload]
+    assert shown(sim, browser) == [payload, payload]
 
 
-def test_a_reminder_push_has_high_urgency_a_short_ttl_and_its_own_topic(client, sim, browser, user_id):
-    subscribe(client, browser, user_id, proven=True)
-    remind(user_id)
-    jobs.drain("urgent")
-    jobs.drain("urgent")
-    (message,) = sim.push.messages
-    assert json.loads(message.text or "")["body"] == "Waktunya minum Metformin."
-    assert 3500 < message.ttl <= 3600
-    assert message.urgency == "high"
-    assert message.topic is not None
-    assert len(message.topic) == 32
-    remind(user_id)
-    jobs.drain("urgent")
-    jobs.drain("urgent")
-    assert sim.push.messages[1].topic != message.topic
+def test_a_reminder_push_has_high_urgency_a_short_ttl_and_its_own_topic(caller, sim, browser, user_id):
+    subscribe(caller, browser, user_id, proven=True)
+    push(user_id)
+    push(user_id)
+    first, second = sim.push.messages
+    assert json.loads(first.text) == TEXT
+    assert 3500 < first.ttl <= 3600
+    assert first.urgency == "high"
+    assert len(first.topic) == 32
+    assert second.topic != first.topic
 
 
-def test_a_machine_clock_that_is_ahead_does_not_shorten_the_ttl_of_a_push(client, sim, browser, user_id, monkeypatch):
-    subscribe(client, browser, user_id, proven=True)
+def test_a_machine_clock_that_is_ahead_does_not_shorten_the_ttl_of_a_push(caller, sim, browser, user_id, monkeypatch):
+    subscribe(caller, browser, user_id, proven=True)
     remind(user_id)
     ahead = local_time.now() + timedelta(days=2)
     monkeypatch.setattr(local_time, "now", lambda: ahead)
-    client.post("/push/send", {"user_id": user_id, "payload": PAYLOAD})
-    jobs.drain("urgent")
+    caller.post("/push/send", {"user_id": user_id, "payload": PAYLOAD})
     jobs.drain("urgent")
     lives = {message.urgency: message.ttl for message in sim.push.messages}
     assert lives["normal"] == 86400
@@ -80,34 +63,26 @@ def test_a_machine_clock_that_is_ahead_does_not_shorten_the_ttl_of_a_push(client
     assert timedelta(hours=23) < expires_in <= timedelta(days=1)
 
 
-@pytest.mark.parametrize("kind", ["reminder", "stock"])
-def test_an_unverified_browser_shows_only_a_neutral_reminder_text(client, sim, browser, user_id, kind):
-    subscribe(client, browser, user_id)
-    remind(user_id, kind)
-    jobs.drain("urgent")
-    jobs.drain("urgent")
-    assert shown(sim, browser) == [{"title": "Pengingat", "body": "Anda punya pengingat"}]
-
-
-@pytest.mark.parametrize("kind", ["security_notice", "moderation", "broadcast"])
-def test_an_unverified_browser_gets_no_other_kinds_of_pushes(client, sim, browser, user_id, kind):
+def test_an_unverified_browser_shows_only_a_neutral_text_of_reminders(caller, sim, browser, user_id):
     """An unverified browser gets no security notices, moderation cases or broadcasts.
 
     The subscription of such a browser names the person, but was made without the person's token.
     """
-    subscribe(client, browser, user_id)
-    remind(user_id, kind)
-    for _ in range(2):
-        jobs.drain("urgent")
-    assert shown(sim, browser) == []
+    subscribe(caller, browser, user_id)
+    for kind in ("reminder", "stock"):
+        push(user_id, kind)
+    assert shown(sim, browser) == [NEUTRAL] * 2
+    for kind in ("security_notice", "moderation", "broadcast"):
+        push(user_id, kind)
+    assert shown(sim, browser) == [NEUTRAL] * 2
 
 
-def test_a_waiting_push_is_not_shown_to_the_next_user_of_the_browser(client, sim, browser, user_id):
+def test_a_waiting_push_is_not_shown_to_the_next_user_of_the_browser(caller, sim, browser, user_id):
     """A push for a person waits. Then another person logs in at the same browser, which must not get the push."""
-    target = str(subscribe(client, browser, user_id))
+    target = str(subscribe(caller, browser, user_id))
     add(kind="reminder", channel=Channel.PUSH, user_id=user_id, target=target, words=PAYLOAD)
     with unit_of_work():
-        other = client.as_(make_user())
+        other = caller.as_(make_user())
     assert other.post("/push/subscribe", browser).json["is_verified"] is True
     jobs.drain("urgent")
     assert shown(sim, browser) == []
@@ -116,24 +91,21 @@ def test_a_waiting_push_is_not_shown_to_the_next_user_of_the_browser(client, sim
     ]
 
 
-def test_a_browser_that_subscribes_after_the_planning_gets_the_reminder(client, sim, browser, user_id):
-    remind(user_id)
-    subscribe(client, browser, user_id, proven=True)
-    jobs.drain("urgent")
-    jobs.drain("urgent")
-    assert len(shown(sim, browser)) == 1
+def test_a_browser_that_subscribes_after_the_planning_gets_the_reminder(caller, sim, browser, user_id):
+    add(kind="reminder", channel=Channel.PUSH_FAN_OUT, user_id=user_id, target=None, words=TEXT)
+    subscribe(caller, browser, user_id, proven=True)
+    for _ in range(2):
+        jobs.drain("urgent")
+    assert shown(sim, browser) == [TEXT]
 
 
-def test_cancelling_a_reminder_cancels_its_pushes(client, sim, browser, user_id):
-    from app.notifications import outbox
-
-    subscribe(client, browser, user_id)
-    sim.fault("push", "status", status=503)
-    remind(user_id, about=About("reminder", 1))
-    jobs.drain("urgent")
+def test_a_cancellation_by_subject_also_cancels_the_pushes_of_a_fan_out(caller, sim, browser, user_id):
+    subscribe(caller, browser, user_id)
+    subject = About("reminder", 1)
+    add(kind="reminder", channel=Channel.PUSH_FAN_OUT, user_id=user_id, target=None, words=TEXT, about=subject)
     jobs.drain("urgent")
     with unit_of_work():
-        outbox.cancel(outbox.is_about(About("reminder", 1)))
+        outbox.cancel(outbox.is_about(subject))
     pushes = sa.select(Delivery.state).where(Delivery.channel == Channel.PUSH)
     assert db.session.scalars(pushes).all() == ["cancelled"]
     assert not sim.push.messages
