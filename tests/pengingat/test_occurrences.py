@@ -11,40 +11,37 @@ from app.pengingat import jobs
 from app.pengingat.models import Occurrence
 from tests.helpers.factories import PASSWORD
 from tests.notifications.deliveries import words_of
-from tests.pengingat.ledgers import ledger, texts, waiting
+from tests.pengingat.answering import create, with_doses
+from tests.pengingat.ledgers import NOW, ledger, texts, waiting
 
 
-def test_a_new_reminder_adds_deliveries_of_both_channels_for_36_hours(siti, moment, obat):
-    siti.post("/pengingat/obat", obat)
+def test_a_new_reminder_adds_deliveries_of_both_channels_for_36_hours(metformin):
     assert waiting() == waiting("push_fan_out") == ["02 12:00", "03 00:00", "03 12:00"]
     assert texts()[1] == "Halo Siti, waktunya minum Metformin (0,5 tablet, setelah makan) pukul 19.00 WIB."
-    row = db.session.scalars(sa.select(Delivery)).first()
-    assert row is not None
+    row = db.session.scalars(sa.select(Delivery).limit(1)).one()
     assert row.expires_at - row.due_at == timedelta(minutes=60)
 
 
 def test_messages_contain_no_link_after_an_edit_or_a_background_job(siti, moment, obat):
-    details = {**obat["details"], "nama_obat": "Metformin judi.com"}
-    created = siti.post("/pengingat/obat", {"judul": "Menang di https://judi.com", "details": details})
-    siti.put(f"/pengingat/{created.json['id']}", {"details": {**details, "nama_obat": "Insulin www.judi.zzz"}})
+    reminder = create(siti, {**obat, "judul": "Menang di https://judi.com"}, nama_obat="Metformin judi.com")
+    assert reminder.record["details"]["nama_obat"] == "Metformin judi.com"  # the stored details keep the link
+    reminder.put(details={**obat["details"], "nama_obat": "Insulin www.judi.zzz"})
     moment.move(hours=30)
     jobs.top_up()
     said = [str(words_of(row)) for row in db.session.scalars(sa.select(Delivery))]
     assert (len(said), "Insulin" in said[0]) == (14, True)
     assert not [words for words in said if "judi.com" in words or "://" in words or "www.judi" in words]
-    assert created.json["details"]["nama_obat"] == "Metformin judi.com"  # the stored details keep the link
 
 
 def test_a_visit_has_notices_an_hour_and_a_day_before_but_none_in_the_past(siti, moment, kontrol):
-    siti.post("/pengingat/", kontrol)  # the appointment is in 26 hours
+    create(siti, kontrol)  # the appointment is in 26 hours
     assert waiting() == ["02 03:00", "03 02:00"]
     # This appointment is in 22 hours, so the notice of one day before would be in the past.
-    siti.post("/pengingat/", {**kontrol, "waktu": "2026-03-02T23:00:00Z"})
+    create(siti, {**kontrol, "waktu": "2026-03-02T23:00:00Z"})
     assert waiting() == ["02 03:00", "02 22:00", "03 02:00"]
 
 
-def test_repeated_top_ups_add_one_delivery_for_each_occurrence(siti, moment, obat):
-    siti.post("/pengingat/obat", obat)
+def test_repeated_top_ups_plan_each_due_time_once_in_the_ledger_and_the_outbox(metformin, moment):
     for _ in range(20):
         moment.move(hours=5)
         jobs.top_up()
@@ -52,15 +49,12 @@ def test_repeated_top_ups_add_one_delivery_for_each_occurrence(siti, moment, oba
     keys = db.session.scalars(sa.select(Delivery.dedupe_key).filter_by(channel="messaging")).all()
     assert len(keys) == len(set(keys))
     planned = waiting()
-    assert (
-        planned
-        == sorted({f"{day:02} {hour}" for day in range(2, 8) for hour in ("00:00", "12:00")})[1 : 1 + len(planned)]
-    )
+    every = sorted({f"{day:02} {hour}" for day in range(2, 8) for hour in ("00:00", "12:00")})
+    assert planned == every[1 : 1 + len(planned)] == [line.rsplit(" ", 2)[0] for line in ledger()]
     assert len(planned) >= 10
 
 
-def test_top_up_skips_no_day_if_the_machines_clock_is_days_ahead(siti, moment, obat, monkeypatch):
-    siti.post("/pengingat/obat", obat)
+def test_top_up_skips_no_day_if_the_machines_clock_is_days_ahead(metformin, moment, monkeypatch):
     monkeypatch.setattr(local_time, "now", lambda: moment.now + timedelta(days=10))
     moment.move(hours=20)
     jobs.top_up()
@@ -68,61 +62,44 @@ def test_top_up_skips_no_day_if_the_machines_clock_is_days_ahead(siti, moment, o
 
 
 def test_top_up_ignores_a_past_visit(siti, moment, kontrol):
-    siti.post("/pengingat/", kontrol)
+    create(siti, kontrol)
     moment.move(days=30)
     assert jobs.top_up_page() == 0
 
 
-def test_a_new_schedule_cancels_the_old(siti, moment, obat):
-    created = siti.post("/pengingat/obat", obat).json
-    details = {**obat["details"], "frekuensi": 1, "jadwal": [{"jam": "05:00", "jumlah": 2, "satuan": "tablet"}]}
-    siti.put(f"/pengingat/{created['id']}", {"details": details})
+def test_a_new_schedule_cancels_the_old_and_returning_restores_it(metformin, obat):
+    before, old = ledger(), ["02 12:00", "03 00:00", "03 12:00"]
+    metformin.put(details=with_doses(obat, "05:00"))
     assert waiting() == waiting("push_fan_out") == ["02 05:00", "03 05:00"]
-
-
-def test_returning_to_the_old_schedule_restores_its_deliveries(siti, moment, obat):
-    created = siti.post("/pengingat/obat", obat).json
-    siti.put(f"/pengingat/{created['id']}", {"timezone": "Asia/Jayapura", "details": {**obat["details"], "frekuensi": 1,
-             "jadwal": obat["details"]["jadwal"][:1]}})  # fmt: skip
+    voided = [row.replace("pending", "void") for row in before]
+    assert ledger() == sorted([*voided, "02 05:00 0 pending", "03 05:00 0 pending"])
+    metformin.put(details=obat["details"])
+    assert ledger() == sorted([*before, "02 05:00 0 void", "03 05:00 0 void"])
+    assert waiting() == old
+    metformin.put(timezone="Asia/Jayapura", details=with_doses(obat, *obat["details"]["jadwal"][:1]))
     assert waiting() == ["03 00:00"]
-    siti.put(f"/pengingat/{created['id']}", {"timezone": "Asia/Jakarta", "details": obat["details"]})
-    assert waiting() == ["02 12:00", "03 00:00", "03 12:00"]
+    metformin.put(timezone="Asia/Jakarta", details=obat["details"])
+    assert waiting() == old
 
 
-def test_a_new_title_changes_only_the_text_of_the_deliveries(siti, moment, kontrol):
-    created = siti.post("/pengingat/", {**kontrol, "details": {"reminder_offsets": [{"offset": "1h"}]}}).json
-    siti.put(f"/pengingat/{created['id']}", {"judul": "Periksa gula"})
-    assert waiting() == ["03 02:00"]
-    assert "jadwal kontrol Periksa gula" in texts()[0]
-
-
-def test_a_late_delivery_survives_a_new_title_and_a_new_schedule(siti, moment, obat):
-    created = siti.post("/pengingat/obat", obat).json
+def test_a_late_delivery_survives_a_new_title_and_a_new_schedule(metformin, moment, obat):
     moment.move(hours=11, minutes=10)  # the first dose was due ten minutes ago
-    siti.put(f"/pengingat/{created['id']}", {"judul": "Baru"})
+    metformin.put(judul="Baru")
     assert waiting()[0] == "02 12:00"
-    siti.put(f"/pengingat/{created['id']}", {"details": {**obat["details"], "frekuensi": 1,
-             "jadwal": [{"jam": "12:05", "jumlah": 1, "satuan": "tablet"}]}})  # fmt: skip
+    metformin.put(details=with_doses(obat, "12:05"))
     assert waiting() == ["02 12:00", "03 12:05"]  # today's new time is in the past too
 
 
-def test_an_update_with_the_unchanged_record_changes_no_deliveries(siti, moment, obat):
-    created = siti.post("/pengingat/obat", obat).json
+def test_an_update_with_the_unchanged_record_changes_no_deliveries(metformin, moment):
+    record = metformin.record
     moment.move(hours=11, minutes=10)
-    siti.put(f"/pengingat/{created['id']}", created)
+    metformin.put(**record)
     assert waiting()[:3] == ["02 12:00", "03 00:00", "03 12:00"]
-    siti.put(f"/pengingat/{created['id']}", {**created, "is_done": True})  # answers the dose that was just due
+    metformin.put(**{**record, "is_done": True})  # answers the dose that was just due
     assert waiting() == ["03 00:00", "03 12:00", "04 00:00"]
 
 
-def test_deleting_a_reminder_cancels_its_deliveries(siti, moment, obat):
-    created = siti.post("/pengingat/obat", obat).json
-    siti.delete(f"/pengingat/{created['id']}")
-    assert waiting() == waiting("push_fan_out") == []
-
-
-def test_reminders_resume_without_missed_doses_after_a_cancelled_erasure(siti, moment, obat):
-    siti.post("/pengingat/obat", obat)
+def test_reminders_resume_without_missed_doses_after_a_cancelled_erasure(siti, metformin, moment):
     username = siti.get("/profile").json["username"]
     assert siti.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
     for _ in range(50):
@@ -133,27 +110,44 @@ def test_reminders_resume_without_missed_doses_after_a_cancelled_erasure(siti, m
     jobs.top_up()
     jobs.miss_overdue()
     # The present time is Wednesday, 10:01 in Jakarta.
-    assert [row for row in ledger() if not row.endswith("void")] == [
-        "04 12:00 1 pending",
-        "05 00:00 0 pending",
-        "05 12:00 1 pending",
-    ]
-    assert waiting() == ["04 12:00", "05 00:00", "05 12:00"]
+    resumed = ["04 12:00", "05 00:00", "05 12:00"]
+    slots = zip(resumed, "101", strict=True)
+    assert [row for row in ledger() if not row.endswith("void")] == [f"{due} {slot} pending" for due, slot in slots]
+    assert waiting() == resumed
 
 
-def test_a_new_title_updates_planned_deliveries_with_six_statements(siti, moment, obat, public, statements):
-    path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
-    before = (waiting(), waiting("push_fan_out"))
-    with statements.at_most(6):
-        assert siti.put(path, {"judul": "Gula pagi"}).status_code == 200
-    assert all("Pengingat: Gula pagi." in text for text in texts())
-    assert (waiting(), waiting("push_fan_out")) == before
-    assert set(db.session.scalars(sa.select(Occurrence.judul))) == {"Gula pagi"}
-
-
-def test_new_details_of_a_medicine_update_its_planned_deliveries(siti, moment, obat):
-    path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
+def test_new_names_change_only_the_texts_of_planned_deliveries(metformin, moment, obat, public):
     planned = db.session.scalars(sa.select(Delivery.id).order_by(Delivery.id)).all()
-    siti.put(path, {"details": {**obat["details"], "nama_obat": "Insulin", "aturan": "sebelum makan"}})
+    metformin.put(judul="Gula pagi")
+    assert all("Pengingat: Gula pagi." in text for text in texts())
+    assert set(db.session.scalars(sa.select(Occurrence.judul))) == {"Gula pagi"}
+    metformin.put(details={**obat["details"], "nama_obat": "Insulin", "aturan": "sebelum makan"})
     assert all("Insulin" in text and "sebelum makan" in text for text in texts())
     assert db.session.scalars(sa.select(Delivery.id).filter_by(state="pending").order_by(Delivery.id)).all() == planned
+
+
+# --- times in the zone of the reminder -------------------------------------------------------------------------------
+
+
+def test_a_wall_time_stays_right_over_a_clock_change(siti, moment, obat):
+    moment.now = NOW.replace(day=27, hour=12)  # summer time begins in Berlin on the 29th
+    create(siti, {**obat, "timezone": "Europe/Berlin"}, **with_doses(obat, "06:00"))
+    for _ in range(6):
+        moment.move(hours=12)
+        jobs.top_up()
+    assert waiting()[:4] == ["28 06:00", "29 05:00", "30 05:00", "31 05:00"]
+    assert all("pukul 07.00 CE" in text for text in texts())
+
+
+def test_the_weekday_is_that_of_the_local_date(siti, moment):
+    # Monday 23:00 UTC is Tuesday 06:00 in Jakarta.
+    create(siti, {"tipe": "terapi", "judul": "T", "details": {"jadwal": [{"hari": "Selasa", "jam": "23:00"}]}})
+    assert waiting() == ["02 23:00"]
+
+
+def test_meals_are_daily_at_their_own_times_or_else_at_the_wall_time_of_waktu(siti, moment):
+    sent = {"tipe": "makan", "judul": "M", "waktu": "2026-03-01T05:30:00Z"}
+    meal = create(siti, {**sent, "details": {"sarapan": {}}})
+    assert waiting() == ["02 05:30", "03 05:30"]
+    meal.put(details={"sarapan": {"jam": "23:30"}, "makan_malam": {"jam": "11:00"}, "selingan": {}})
+    assert waiting() == ["02 11:00", "02 23:30", "03 11:00"]
