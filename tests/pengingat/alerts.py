@@ -9,25 +9,26 @@ from app.notifications.delivery.claims import Claimed, PostponedError, UnwantedE
 from app.notifications.models import Channel, Delivery
 from app.pengingat import jobs
 from app.pengingat.caregiving import alerts
+from tests.pengingat.answering import create, with_doses
 from tests.pengingat.ledgers import settle
 
 MISSED = "Siti Aminah belum menandai obat pukul 19.00 WIB. Boleh tolong ditanyakan?"
 
 
 def make(siti, obat, *times, **details):
-    """Create a medicine with doses at these times of day in UTC. Return its path."""
-    jadwal = [{"jam": jam, "jumlah": 1, "satuan": "tablet"} for jam in times or ("12:00",)]
-    sent = {**obat["details"], "frekuensi": len(jadwal), "jadwal": jadwal, **details}
-    answer = siti.post("/pengingat/obat", {**obat, "details": sent})
-    assert answer.status_code == 201, answer.json
-    return f"/pengingat/{answer.json['id']}"
+    """Create a medicine with doses at these times of day in UTC."""
+    return create(siti, obat, **with_doses(obat, *(times or ("12:00",)), **details))
 
 
-def tick(moment, jam=None, day=2, *, sent=True):
+def at(moment, jam):
+    hour, minute = map(int, jam.split(":"))
+    moment.now = moment.now.replace(hour=hour, minute=minute)
+
+
+def tick(moment, jam=None, *, sent=True):
     """Mark due reminders as sent or failed at this time in UTC. Then run the scheduler's jobs, and send alerts."""
     if jam is not None:
-        hour, minute = map(int, jam.split(":"))
-        moment.now = moment.now.replace(day=day, hour=hour, minute=minute)
+        at(moment, jam)
     jobs.top_up()
     settle("sent" if sent else "failed", Delivery.kind == "reminder", Delivery.due_at <= moment.now)
     jobs.miss_overdue()
@@ -69,7 +70,7 @@ def told(channel="messaging", caregiver=None):
     ]
 
 
-def done(siti, path, moment, due_at="2026-03-02T12:00:00Z", **answer):
-    given = siti.post(f"{path}/konfirmasi", {"status": "done", "due_at": due_at, **answer})
+def done(medicine, moment, due_at="2026-03-02T12:00:00Z", **answer):
+    given = medicine.say("done", due_at=due_at, **answer)
     assert given.status_code == 200, given.json
     leave(moment)

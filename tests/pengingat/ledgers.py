@@ -9,7 +9,6 @@ from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
 from app.identity.models import RoleName
 from app.notifications.models import Delivery
-from app.pengingat import service
 from app.pengingat.ledger import bells
 from app.pengingat.models import Occurrence, Pengingat
 from tests.helpers.factories import make_user
@@ -103,15 +102,3 @@ def past(user_id, day, state, *, month=2, **fields):
     values = {"tipe": "obat", "judul": "Metformin", "slot": "0", "due_at": due_at, "day": due_at.date()}
     db.session.add(Occurrence(user_id=user_id, state=state, **{**values, **fields}))
     db.session.flush()
-
-
-def make_reminders(count, obat):
-    with unit_of_work():
-        user = make_user()
-        user_id = user.id
-    ids = []
-    with unit_of_work():
-        for _ in range(count):
-            reminder = service.create(user_id, {"tipe": "obat", "timezone": "Asia/Jakarta", **obat})
-            ids.append(reminder.id)
-    return user_id, ids

@@ -1,19 +1,22 @@
 """Alerts to caregivers about missed doses: recipients, texts and times."""
 
 from datetime import time, timedelta
+from unittest.mock import Mock
 
 import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.identity.notification_settings import save
-from app.notifications.models import Delivery
+from app.notifications.models import Channel, Delivery
 from app.pengingat import jobs
 from app.pengingat.caregiving.alert_texts import REQUESTS, News
-from app.pengingat.ledger.alerts import FRESH
+from app.pengingat.ledger import alerts
 from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
-from tests.pengingat.alerts import MISSED, make, tick, told
+from tests.notifications.deliveries import words_of
+from tests.pengingat.alerts import MISSED, at, make, tick, told
+from tests.pengingat.answering import create
 from tests.pengingat.ledgers import allow, caregiver_of
 
 # --- texts and recipients -------------------------------------------------------------------------------------------
@@ -34,32 +37,32 @@ def test_a_caregiver_gets_one_alert_when_a_dose_becomes_missed(siti, moment, oba
 
 def test_an_alert_names_the_medicine_to_a_caregiver_with_the_history_scope(siti, siti_id, moment, obat, caregiver_id):
     allow(siti_id, caregiver_id, "alerts", "history")
-    make(siti, obat)
-    tick(moment, "13:00")
-    assert told() == ["Siti Aminah belum menandai obat Metformin pukul 19.00 WIB. Boleh tolong ditanyakan?"]
+    make(siti, {**obat, "timezone": "Asia/Jayapura"}, "08:00", nama_obat="Obat judi.com")
+    make(siti, obat, "09:00")
+    tick(moment, "09:00")
+    assert told() == ["Siti Aminah belum menandai obat Obat judi. com pukul 17.00 WIT. Boleh tolong ditanyakan?"]
+    tick(moment, "10:00")  # the next alert waits until two hours after the first
+    allow(siti_id, caregiver_id, "alerts")
+    tick(moment, "11:00")
+    assert told()[1:] == ["Siti Aminah belum menandai obat pukul 16.00 WIB. Boleh tolong ditanyakan?"]
 
 
-def test_a_caregiver_without_the_alerts_scope_gets_no_alert(siti, siti_id, moment, obat, caregiver_id):
+def test_only_caregivers_with_the_alerts_scope_get_an_alert(siti, siti_id, moment, obat, caregiver_id):
+    ani = caregiver_of(siti_id, "alerts", "history")
     caregiver_of(siti_id, "history", "manage")
     allow(siti_id, caregiver_of(siti_id))
     caregiver_of(make_user().id)
     make(siti, obat)
     tick(moment, "13:00")
-    assert set(db.session.scalars(sa.select(Delivery.user_id).filter_by(kind="alert"))) == {caregiver_id}
-
-
-def test_each_caregiver_with_the_alerts_scope_gets_an_alert(siti, siti_id, moment, obat, caregiver_id):
-    ani = caregiver_of(siti_id, "alerts", "history")
-    make(siti, obat)
-    tick(moment, "13:00")
+    assert set(db.session.scalars(sa.select(Delivery.user_id).filter_by(kind="alert"))) == {caregiver_id, ani}
     assert (told(caregiver=caregiver_id), len(told(caregiver=ani))) == ([MISSED], 1)
 
 
 def test_a_dose_done_or_skipped_in_time_causes_no_alert(siti, moment, obat, caregiver_id):
     first, second = make(siti, obat), make(siti, obat)
     moment.move(hours=11, minutes=5)
-    siti.post(f"{first}/konfirmasi", {"status": "done"})
-    siti.post(f"{second}/konfirmasi", {"status": "skipped"})
+    first.say("done")
+    second.say("skipped")
     tick(moment, "13:00")
     assert told() == []
 
@@ -70,40 +73,26 @@ def test_an_alert_about_an_unsent_reminder_says_that_it_could_not_be_sent(siti, 
     assert told() == ["Pengingat Siti Aminah pukul 19.00 WIB tidak dapat kami kirim. Boleh tolong diingatkan?"]
 
 
-@pytest.mark.parametrize(
-    ("tipe", "details", "what"),
-    [
-        ("makan", {"sarapan": {"jam": "12:00"}}, "makan"),
-        ("terapi", {"jadwal": [{"hari": "senin", "jam": "12:00"}]}, "terapi"),
-        ("kontrol", {"datetime": "2026-03-02T12:00:00Z"}, "pengingat kontrol"),
-    ],
-)
-def test_an_alert_about_a_meal_therapy_or_visit_names_only_its_type(
-    siti, siti_id, moment, caregiver_id, tipe, details, what
-):
+def test_an_alert_about_a_meal_therapy_or_visit_names_only_its_type(siti, siti_id, moment, caregiver_id):
     allow(siti_id, caregiver_id, "alerts", "history")
-    record = siti.post("/pengingat", {"tipe": tipe, "judul": "Rahasia", "details": details})
-    assert record.status_code == 201
+    for tipe, details in (
+        ("makan", {"sarapan": {"jam": "12:00"}}),
+        ("terapi", {"jadwal": [{"hari": "senin", "jam": "12:00"}]}),
+        ("kontrol", {"datetime": "2026-03-02T12:00:00Z"}),
+    ):
+        create(siti, {"tipe": tipe, "judul": "Rahasia", "details": details})
     tick(moment, "13:00")
-    assert told() == [f"Siti Aminah belum menandai {what} pukul 19.00 WIB. Boleh tolong ditanyakan?"]
-
-
-def test_an_alert_shows_the_time_in_the_time_zone_of_the_reminder(siti, moment, obat, caregiver_id):
-    make(siti, {**obat, "timezone": "Asia/Jayapura"})
-    tick(moment, "13:00")
-    assert told() == ["Siti Aminah belum menandai obat pukul 21.00 WIT. Boleh tolong ditanyakan?"]
-
-
-def test_a_link_in_the_name_of_a_medicine_is_broken_in_an_alert(siti, siti_id, moment, obat, caregiver_id):
-    allow(siti_id, caregiver_id, "alerts", "history")
-    make(siti, obat, nama_obat="Obat judi.com")
-    tick(moment, "13:00")
-    assert told() == ["Siti Aminah belum menandai obat Obat judi. com pukul 19.00 WIB. Boleh tolong ditanyakan?"]
+    assert told() == [
+        "Siti Aminah belum menandai makan pukul 19.00 WIB.\n"
+        "Siti Aminah belum menandai terapi pukul 19.00 WIB.\n"
+        "Siti Aminah belum menandai pengingat kontrol pukul 19.00 WIB.\n"
+        "Boleh tolong ditanyakan?"
+    ]
 
 
 def test_a_dose_missed_too_long_ago_causes_no_alert(siti, moment, obat, caregiver_id):
     make(siti, obat)
-    moment.now = moment.now.replace(hour=12) + FRESH + timedelta(minutes=1)
+    moment.now = moment.now.replace(hour=12) + alerts.FRESH + timedelta(minutes=1)
     tick(moment)
     assert [text for text in told() if "kemarin" in text] == []
 
@@ -138,7 +127,7 @@ def test_an_alert_at_night_waits_until_morning_unless_it_is_important(siti, mome
     assert len(told()) == 1
     tick(moment, "23:00")
     assert told()[1:] == ["Siti Aminah belum menandai obat kemarin pukul 20.30 WIB. Boleh tolong ditanyakan?"]
-    assert siti.get(important).json["details"]["penting"] is True
+    assert important.record["details"]["penting"] is True
 
 
 def test_night_hours_follow_the_time_zone_of_the_caregiver(siti, siti_id, moment, obat, caregiver_id):
@@ -179,12 +168,6 @@ def test_the_quiet_hours_of_a_caregiver_hold_alerts_besides_the_night(siti, mome
     assert told()[1:] == ["Siti Aminah belum menandai obat kemarin pukul 21.10 WIB. Boleh tolong ditanyakan?"]
 
 
-def test_the_field_penting_must_be_a_boolean(siti, obat):
-    sent = {**obat, "details": {**obat["details"], "penting": "sekali"}}
-    answer = siti.post("/pengingat/obat", sent)
-    assert (answer.status_code, list(answer.json["errors"])) == (400, ["details.penting"])
-
-
 # --- limits and texts -----------------------------------------------------------------------------------------------
 
 
@@ -204,7 +187,7 @@ def test_an_alert_that_cannot_be_sent_ends_after_twelve_hours_or_an_hour_after_q
 
 def test_a_dose_is_not_added_to_an_alert_that_has_expired(siti, moment, obat, caregiver_id):
     make(siti, obat, "03:00", "16:00", penting=True)
-    moment.now = moment.now.replace(hour=4)
+    at(moment, "04:00")
     jobs.miss_overdue()  # no worker sends the alert
     tick(moment, "17:00")
     assert told() == ["Siti Aminah belum menandai obat kemarin pukul 23.00 WIB. Boleh tolong ditanyakan?"]
@@ -213,19 +196,12 @@ def test_a_dose_is_not_added_to_an_alert_that_has_expired(siti, moment, obat, ca
 def test_a_dose_is_not_added_to_an_alert_that_a_worker_has_tried_to_send(siti, moment, obat, caregiver_id):
     """The worker has died in the call, so the caregiver may have read the alert already."""
     make(siti, obat, "03:00", "05:00", penting=True)
-    for hour in (4, 6):
-        moment.now = moment.now.replace(hour=hour)
+    for jam in ("04:00", "06:00"):
+        at(moment, jam)
         jobs.miss_overdue()
         db.session.execute(sa.update(Delivery).where(Delivery.kind == "alert").values(attempts=1))
-    alerts = sa.select(Delivery.payload["occurrence_ids"]).filter_by(kind="alert", channel="messaging")
-    assert [len(ids) for ids in db.session.scalars(alerts)] == [1, 1]
-
-
-def test_a_sweep_without_missed_doses_needs_at_most_one_statement(siti, moment, obat, caregiver_id, statements):
-    make(siti, obat)
-    tick(moment, "12:30")
-    with statements.at_most(1):
-        jobs.miss_overdue()
+    named = sa.select(Delivery.payload["occurrence_ids"]).filter_by(kind="alert", channel="messaging")
+    assert [len(ids) for ids in db.session.scalars(named)] == [1, 1]
 
 
 def test_the_statements_of_a_sweep_do_not_grow_with_the_missed_doses(
@@ -233,15 +209,15 @@ def test_the_statements_of_a_sweep_do_not_grow_with_the_missed_doses(
 ):
     for _ in range(6):
         make(siti, obat)
-    moment.now = moment.now.replace(hour=13)
+    at(moment, "13:00")
     with statements.at_most(7):  # two mark, two read, one locks, two add
         jobs.miss_overdue()
 
 
-@pytest.mark.parametrize("news", News)
-def test_each_alert_text_is_readable(news):
-    said = news.format(nama="Siti Aminah", apa="obat Metformin", kapan="Senin, 2 Maret 2026 pukul 07.00 WIB")
-    assert_readable(f"{said} {REQUESTS.get(news, '')}")
+def test_each_alert_text_is_readable():
+    for news in News:
+        said = news.format(nama="Siti Aminah", apa="obat Metformin", kapan="Senin, 2 Maret 2026 pukul 07.00 WIB")
+        assert_readable(f"{said} {REQUESTS.get(news, '')}")
 
 
 def test_an_alert_about_many_doses_lists_ten_and_counts_the_others(siti, moment, obat, caregiver_id):
@@ -252,3 +228,35 @@ def test_an_alert_about_many_doses_lists_ten_and_counts_the_others(siti, moment,
     assert text.count("belum menandai") == 10
     assert text.splitlines()[-2:] == ["Masih ada 3 pengingat lain.", "Boleh tolong ditanyakan?"]
     assert_readable(text)
+
+
+def test_a_push_to_one_browser_has_the_text_of_the_fan_out_push(siti, moment, obat, caregiver_id):
+    make(siti, obat)
+    at(moment, "13:00")
+    jobs.miss_overdue()
+    row = db.session.scalars(sa.select(Delivery).filter_by(kind="alert", channel="push_fan_out")).one()
+    said = words_of(row)
+    assert said["body"]
+    row.channel = Channel.PUSH
+    assert words_of(row) == said
+
+
+def test_later_doses_are_added_to_both_alerts_that_wait(siti, moment, obat, caregiver_id):
+    for jam in ("02:00", "03:00"):
+        make(siti, obat, jam)
+    for jam in ("03:00", "04:00"):
+        at(moment, jam)
+        jobs.miss_overdue()  # no worker sends the alerts
+    rows = db.session.scalars(sa.select(Delivery).filter_by(kind="alert")).all()
+    assert {row.channel: len(row.payload["occurrence_ids"]) for row in rows} == {"messaging": 2, "push_fan_out": 2}
+
+
+def test_a_scheduler_that_fails_while_it_adds_alerts_loses_none(siti, moment, obat, caregiver_id, monkeypatch):
+    make(siti, obat)
+    at(moment, "13:00")
+    with monkeypatch.context() as patch:
+        patch.setattr(alerts, "_tell", Mock(side_effect=RuntimeError))
+        with pytest.raises(RuntimeError):
+            jobs.miss_overdue()
+    tick(moment)
+    assert told() == [MISSED]

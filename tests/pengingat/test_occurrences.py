@@ -4,9 +4,10 @@ from datetime import timedelta
 
 import sqlalchemy as sa
 
-from app.core.database.session import db
+from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
-from app.notifications.models import Delivery
+from app.notifications.delivery import claims, settlements
+from app.notifications.models import Channel, Delivery
 from app.pengingat import jobs
 from app.pengingat.models import Occurrence
 from tests.helpers.factories import PASSWORD
@@ -124,6 +125,17 @@ def test_new_names_change_only_the_texts_of_planned_deliveries(metformin, moment
     metformin.put(details={**obat["details"], "nama_obat": "Insulin", "aturan": "sebelum makan"})
     assert all("Insulin" in text and "sebelum makan" in text for text in texts())
     assert db.session.scalars(sa.select(Delivery.id).filter_by(state="pending").order_by(Delivery.id)).all() == planned
+
+
+def test_a_claimed_delivery_ends_as_sent_after_an_edit_of_its_reminder(metformin):
+    now = sa.func.statement_timestamp()
+    with unit_of_work():
+        db.session.execute(sa.update(Delivery).values(next_try_at=now, expires_at=now + timedelta(hours=1)))
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    metformin.put(is_done=True)
+    metformin.put(is_done=False)
+    settlements.record_sent(claimed, None)
+    assert db.session.get_one(Delivery, claimed.id, populate_existing=True).state == "sent"
 
 
 # --- times in the zone of the reminder -------------------------------------------------------------------------------
