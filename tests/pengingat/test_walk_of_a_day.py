@@ -6,15 +6,14 @@ The person forgets one dose, takes one answer back, and gives one answer offline
 from app.notifications.models import Delivery
 from app.pengingat import jobs
 from tests.pengingat.alerts import leave, told
-from tests.pengingat.answering import Reminder
+from tests.pengingat.answering import create
 from tests.pengingat.ledgers import settle
 
 
 def medicine(siti, name, jam, satuan="tablet"):
     dose = {"jam": jam, "jumlah": 1, "satuan": satuan}
     details = {"nama_obat": name, "frekuensi": 1, "aturan": "sesudah makan", "jadwal": [dose]}
-    details["persediaan"] = {"sisa": 30}
-    return Reminder(siti, siti.post("/pengingat/obat", {"judul": name, "details": details}).json["id"])
+    return create(siti, {"judul": name, "details": details}, persediaan={"sisa": 30})
 
 
 def at(moment, hour, minute=0):
@@ -33,10 +32,6 @@ def page(siti):
     return [f"{row['local_time']} {row['judul']}: {row['state']}" + " *" * row["can_answer"] for row in rows]
 
 
-def left(reminder):
-    return float(reminder.client.get(f"/pengingat/{reminder.id}").json["details"]["persediaan"]["sisa"])
-
-
 def test_a_day_of_three_medicines(siti, moment, caregiver_id):
     at(moment, 8)
     metformin = medicine(siti, "Metformin", "02:00")
@@ -52,10 +47,10 @@ def test_a_day_of_three_medicines(siti, moment, caregiver_id):
     at(moment, 12, 2)  # Siti answers by mistake, and takes the answer back
     amlodipin.say("done")
     assert page(siti)[1] == "12:00 Amlodipin: done"
-    assert left(amlodipin) == 29
+    assert amlodipin.left == 29
     assert amlodipin.say("undo").json["state"] == "pending"
     assert page(siti) == ["09:00 Metformin: missed *", "12:00 Amlodipin: pending *", "19:00 Insulin: pending"]
-    assert (left(amlodipin), amlodipin.is_done) == (30, False)
+    assert (amlodipin.left, amlodipin.is_done) == (30, False)
     at(moment, 12, 40)
     assert amlodipin.say("done", due_at="2026-03-02T05:00:00Z").json["late"] is False
 
@@ -63,7 +58,7 @@ def test_a_day_of_three_medicines(siti, moment, caregiver_id):
     for _ in range(2):
         answer = metformin.say("done", due_at="2026-03-02T02:00:00Z", answered_at="2026-03-02T02:05:00Z")
         assert (answer.json["state"], answer.json["late"]) == ("done", False)
-    assert (left(metformin), metformin.is_done) == (29, True)
+    assert (metformin.left, metformin.is_done) == (29, True)
     assert at(moment, 12, 42) == ["Siti Aminah sudah menandai obat pukul 09.00 WIB."]
 
     forgotten = "Siti Aminah belum menandai obat pukul 19.00 WIB. Boleh tolong ditanyakan?"

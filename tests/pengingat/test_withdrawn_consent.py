@@ -1,6 +1,5 @@
 """Answers and messages after a person has withdrawn the consent to health data."""
 
-import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
@@ -9,7 +8,7 @@ from app.identity.consents import ConsentSource, Purpose
 from app.notifications.models import Delivery
 from tests.helpers.client import assert_error
 from tests.notifications.deliveries import words_of
-from tests.pengingat.answering import Reminder
+from tests.pengingat.answering import create
 from tests.pengingat.ledgers import ledger, waiting
 from tests.pengingat.links import tap
 
@@ -20,28 +19,22 @@ def withdraw(user_id):
         consents.record(user_id, {Purpose.HEALTH_DATA: False}, ConsentSource.APP)
 
 
-@pytest.fixture
-def answered(metformin, siti, moment):
-    """Return a medicine that was answered before the person withdrew the consent."""
+def test_no_answer_is_changed_after_a_withdrawn_consent(metformin, siti, moment):
     moment.move(hours=11, minutes=5)
     metformin.say("done")
     assert siti.put("/profile/persetujuan", {"health_data": False}).status_code == 200
-    return metformin
-
-
-@pytest.mark.parametrize("status", ["undo", "skipped", "done"])
-def test_no_answer_is_changed_after_a_withdrawn_consent(answered, status):
-    assert_error(answered.say(status), 409, "consent_withdrawn")
+    for status in ("undo", "skipped", "done"):
+        metformin.refuses("consent_withdrawn", status)
     assert ledger()[0] == "02 12:00 1 done"
     assert waiting() == []
 
 
 def test_an_undo_of_a_visit_plans_nothing_after_a_withdrawn_consent(siti, moment, kontrol):
-    visit = Reminder(siti, siti.post("/pengingat", kontrol).json["id"])
+    visit = create(siti, kontrol)
     moment.move(hours=2, minutes=5)
-    siti.put(f"/pengingat/{visit.id}", {"is_done": True})
+    visit.put(is_done=True)
     siti.put("/profile/persetujuan", {"health_data": False})
-    assert_error(visit.say("undo"), 409, "consent_withdrawn")
+    visit.refuses("consent_withdrawn", "undo")
     assert waiting() == []
 
 
@@ -56,8 +49,7 @@ def test_a_link_changes_no_answer_after_a_withdrawn_consent(client, token, siti)
 
 
 def test_no_reminder_snooze_or_repeat_is_sent_after_a_withdrawn_consent(siti, moment, obat):
-    details = {**obat["details"], "ingatkan_ulang_menit": 15}
-    reminder = Reminder(siti, siti.post("/pengingat/obat", {**obat, "details": details}).json["id"])
+    reminder = create(siti, obat, ingatkan_ulang_menit=15)
     moment.move(hours=11, minutes=5)
     reminder.say("snooze")
     withdraw(siti.id)
