@@ -79,7 +79,7 @@ worker: $(SERVICE) ## one more worker (QUEUE=urgent or bulk)
 
 openapi: $(SERVICE) ## write docs/openapi.json
 	@ENVIRONMENT=development $(PY) -m flask openapi write --format=json docs/openapi.json
-	@$(PY) -m json.tool --no-ensure-ascii --indent 1 docs/openapi.json docs/openapi.json
+	@$(PY) -m json.tool --no-ensure-ascii --sort-keys --indent 1 docs/openapi.json docs/openapi.json
 
 bench: needs-bench ## measure, and compare with the targets (T=forum for one)
 	@$(PY) -m bench $(T)
