@@ -1,6 +1,7 @@
 """Fixtures that configure the application for one messaging provider and its simulator."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -46,5 +47,7 @@ def fonnte(configure):
 
 @pytest.fixture
 def whatsapp(configure):
-    configure(MESSAGING_PROVIDER="whatsapp_cloud")
-    return configure
+    """Return a function with more settings of the service, which sends its messages to the simulated WhatsApp."""
+    use = partial(configure, MESSAGING_PROVIDER="whatsapp_cloud")
+    use()
+    return use

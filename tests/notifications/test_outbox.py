@@ -1,14 +1,15 @@
 """Deliveries that are added to the outbox, and cancelled."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
-from app.core.jobs import queue
 from app.core.lib import local_time
-from app.notifications import jobs, outbox
+from app.identity import field_encryption
+from app.notifications import outbox
 from app.notifications.delivery import claims, sealing, settlements
 from app.notifications.models import About, Channel, Delivery, DeliveryState
 from tests.helpers.apps import config_for_tests
@@ -17,40 +18,21 @@ from tests.notifications.deliveries import add, ready, reread, words_of
 RESET = About("user", 1)
 
 
-def waiting_jobs():
-    return int(queue.connection().llen("rq:queue:urgent"))
-
-
 def test_adding_the_same_dedupe_key_twice_makes_one_delivery(app):
     add(dedupe_key="once")
     add(dedupe_key="once")
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 1
 
 
-def test_one_drain_job_is_enqueued_for_many_due_deliveries(app):
-    with unit_of_work():
-        for n in range(5):
-            new = {"kind": "test", "channel": Channel.MESSAGING, "dedupe_key": f"enqueued:{n}", "target": f"+62811{n}"}
-            outbox.send(outbox.NewDelivery(**new))
-    assert waiting_jobs() == 0
-    jobs.enqueue_due()
-    jobs.enqueue_due()
-    assert waiting_jobs() == 1
-
-
-def test_a_rollback_leaves_no_delivery_and_no_job(app):
+def test_a_rollback_leaves_no_delivery(app):
     with pytest.raises(ZeroDivisionError), unit_of_work():  # noqa: PT012  # the error must come after the effect
         outbox.send(outbox.NewDelivery(kind="test", dedupe_key="rolled back", target="+62811"))
         raise ZeroDivisionError
-    jobs.enqueue_due()
-    assert waiting_jobs() == 0
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 0
 
 
-def test_a_delivery_that_is_not_yet_due_is_not_enqueued_or_claimed(app):
+def test_a_delivery_that_is_not_yet_due_is_not_claimed(app):
     add(due_at=local_time.now() + timedelta(hours=1), expires_at=local_time.now() + timedelta(hours=2))
-    jobs.enqueue_due()
-    assert waiting_jobs() == 0
     assert claims.claim("urgent", Channel.MESSAGING) is None
 
 
@@ -99,10 +81,15 @@ def test_a_claimed_delivery_cancelled_and_added_again_waits_for_the_lease(app):
     assert reread("busy").next_try_at >= before + timedelta(seconds=claims.LEASE_S)
 
 
+def test_a_sealed_text_cannot_be_decrypted_for_another_user(app):
+    sealed = sealing.seal({"text": "rahasia"}, 7)
+    assert "rahasia" not in sealed
+    with pytest.raises(field_encryption.UndecryptableField):
+        sealing.unseal(sealed, 8)
+
+
 @pytest.mark.parametrize(("environment", "kept"), [("testing", {"text": "rahasia"}), ("production", None)])
 def test_settling_deletes_the_sealed_text_and_production_keeps_no_copy(app, monkeypatch, environment, kept):
-    from dataclasses import replace
-
     config = replace(config_for_tests(), environment=environment)
     monkeypatch.setitem(app.extensions, "config", config)
     for key, settle in (

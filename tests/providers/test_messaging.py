@@ -113,7 +113,7 @@ REFUSALS = {
         },
         "code_131026": (InvalidNumberError, True),
         "code_131047": (OutsideHoursError, True),
-        "code_131048": (LimitedError, False),
+        **{f"code_{code}": (LimitedError, False) for code in (131048, 132000, 132001, 132012, 132015, 132016)},
         "code_130429": (ProviderError, False),
         "code_131056": (ProviderError, False),
         "code_131000": (ProviderError, False),

@@ -2,7 +2,6 @@
 
 from datetime import UTC, timedelta
 
-import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
@@ -130,22 +129,23 @@ def test_a_broadcast_ends_after_a_week(app, broadcasting, moment):
     assert recipients() == set()
 
 
-@pytest.mark.parametrize(
-    ("province", "utc_hour", "due"),
-    [
-        ("Jawa Barat", 5, "02 05:00"),  # 12:00 WIB: sent at once
-        ("Jawa Barat", 0, "02 01:00"),  # 07:00 WIB: sent at 08:00
-        ("Jawa Barat", 12, "02 12:00"),  # 19:00 WIB: sent at once
-        ("Jawa Barat", 13, "03 01:00"),  # 20:00 WIB: sent at 08:00 tomorrow
-        ("Bali", 12, "03 00:00"),  # 20:00 WITA: sent at 08:00 tomorrow
-        ("Bali", 0, "02 00:00"),  # 08:00 WITA: sent at once
-        ("Maluku", 11, "02 23:00"),  # 20:00 WIT: sent at 08:00 tomorrow
-        (None, 13, "03 01:00"),
-    ],
-)
-def test_broadcast_hours_use_the_time_zone_of_the_province(app, broadcasting, moment, province, utc_hour, due):
-    moment.now = NOON.replace(hour=utc_hour)
-    make_user(domicile=province)
-    fan_out.fan_out(announce())
-    row = db.session.scalars(sa.select(Delivery)).one()
-    assert f"{row.due_at.astimezone(UTC):%d %H:%M}" == due
+#: Province, hour in UTC, and the day and hour in UTC when a broadcast is sent. It is announced on the second.
+HOURS = [
+    ("Jawa Barat", 5, "02 05:00"),  # 12:00 WIB: sent at once
+    ("Jawa Barat", 0, "02 01:00"),  # 07:00 WIB: sent at 08:00
+    ("Jawa Barat", 12, "02 12:00"),  # 19:00 WIB: sent at once
+    ("Jawa Barat", 13, "03 01:00"),  # 20:00 WIB: sent at 08:00 tomorrow
+    ("Bali", 12, "03 00:00"),  # 20:00 WITA: sent at 08:00 tomorrow
+    ("Bali", 0, "02 00:00"),  # 08:00 WITA: sent at once
+    ("Maluku", 11, "02 23:00"),  # 20:00 WIT: sent at 08:00 tomorrow
+    (None, 13, "03 01:00"),
+]
+
+
+def test_broadcast_hours_use_the_time_zone_of_the_province(app, broadcasting, moment):
+    for number, (province, utc_hour, due) in enumerate(HOURS):
+        moment.now = NOON.replace(hour=utc_hour)
+        user = make_user(domicile=province)
+        fan_out.fan_out(announce(number))
+        row = db.session.scalars(sa.select(Delivery).filter_by(user_id=user.id)).one()
+        assert f"{row.due_at.astimezone(UTC):%d %H:%M}" == due, (province, utc_hour)

@@ -88,11 +88,11 @@ def test_a_postponement_is_not_counted_as_an_attempt(app):
     assert (row.state, row.attempts, row.next_try_at) == (DeliveryState.PENDING, 0, until)
 
 
-@pytest.mark.parametrize("attempts", [1, 2, 5, 10])
-def test_the_retry_delay_doubles_with_each_attempt_and_has_jitter(attempts):
-    waits = [settlements.retry_delay_s(attempts) for _ in range(200)]
-    assert all(0.75 * 2**attempts <= wait <= 1.25 * 2**attempts for wait in waits)
-    assert len(set(waits)) > 100
+def test_the_retry_delay_doubles_with_each_attempt_and_has_jitter():
+    for attempts in (1, 2, 10):
+        waits = [settlements.retry_delay_s(attempts) for _ in range(200)]
+        assert all(0.75 * 2**attempts <= wait <= 1.25 * 2**attempts for wait in waits), attempts
+        assert len(set(waits)) > 100
 
 
 def test_the_retry_delay_is_at_most_30_minutes_unless_the_provider_wants_more():

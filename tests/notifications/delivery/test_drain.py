@@ -28,7 +28,7 @@ from tests.notifications.senders.numbers_of_people import make_invalid, pass_tim
 
 
 def test_every_due_message_is_sent_once(committed, gateway):
-    rows = [add() for _ in range(40)]
+    rows = [add() for _ in range(20)]
     jobs.drain("urgent")
     jobs.drain("urgent")
     assert sorted(m.text for m in gateway.messaging.sent) == sorted(words_of(row)["text"] for row in rows)
@@ -116,19 +116,6 @@ def drained(user):
     row = add(user_id=user.id, target=None)
     jobs.drain("urgent")
     return reread(row.dedupe_key)
-
-
-@pytest.mark.parametrize("kind", ["status", "drop", "garbage", "rate_limit", "disconnected", "token_invalid"])
-def test_a_temporary_failure_is_retried(committed, gateway, kind):
-    row = add()
-    gateway.fault("messaging", kind)
-    jobs.drain("urgent")
-    row = reread(row.dedupe_key)
-    assert row.state == DeliveryState.PENDING
-    assert row.last_error
-    age(60, of=row)
-    jobs.drain("urgent")
-    assert reread(row.dedupe_key).state == DeliveryState.SENT
 
 
 def test_the_retry_after_of_a_provider_is_respected(committed, gateway):
@@ -236,26 +223,16 @@ def test_a_second_claim_during_a_call_keeps_its_own_outcome(committed, gateway, 
     assert (reread(row.dedupe_key).state, reread(row.dedupe_key).provider_ref) == (DeliveryState.SENT, "second")
 
 
-def test_a_bulk_drain_also_sends_urgent_deliveries(committed, gateway):
-    urgent, bulk = add(), add(queue="bulk")
-    jobs.drain("bulk")
-    assert reread(urgent.dedupe_key).state == reread(bulk.dedupe_key).state == DeliveryState.SENT
+def test_an_urgent_drain_leaves_bulk_deliveries_and_a_bulk_drain_sends_both(committed, gateway):
+    def states():
+        return [reread(row.dedupe_key).state for row in (first, second, bulk)]
 
-
-def test_an_urgent_drain_does_not_send_bulk_deliveries(committed, gateway):
-    bulk = add(queue="bulk")
+    first, bulk = add(), add(queue="bulk")
     jobs.drain("urgent")
-    assert reread(bulk.dedupe_key).state == DeliveryState.PENDING
-
-
-def test_the_scheduler_enqueues_one_drain_for_due_deliveries(committed):
-    row = add(due_at=local_time.now() + timedelta(minutes=30))
-    jobs.enqueue_due()
-    assert queue.connection().llen("rq:queue:urgent") == 0
-    age(1800, of=row)
-    for _ in range(3):
-        jobs.enqueue_due()
-    assert queue.connection().llen("rq:queue:urgent") == 1
+    second = add()
+    assert states() == [DeliveryState.SENT, DeliveryState.PENDING, DeliveryState.PENDING]
+    jobs.drain("bulk")
+    assert states() == [DeliveryState.SENT] * 3
 
 
 def waiting(name):
@@ -264,13 +241,18 @@ def waiting(name):
     return [(str(job.func_name).rpartition(".")[2], tuple(job.args), int(job.timeout or 0)) for job in jobs_of]
 
 
-def test_the_bulk_queue_also_gets_a_drain_if_a_delivery_is_ten_seconds_late(committed):
-    row = add()
+def test_the_scheduler_enqueues_one_drain_for_due_deliveries_and_a_second_if_one_is_ten_seconds_late(committed):
+    drained = ("drain", ("urgent",), 35)
+    row = add(due_at=local_time.now() + timedelta(minutes=30))
     jobs.enqueue_due()
-    assert (waiting("urgent"), waiting("bulk")) == ([("drain", ("urgent",), 35)], [])
+    assert (waiting("urgent"), waiting("bulk")) == ([], [])
+    age(1800, of=row)
+    for _ in range(3):
+        jobs.enqueue_due()
+    assert (waiting("urgent"), waiting("bulk")) == ([drained], [])
     age(11, of=row)
     jobs.enqueue_due()
-    assert (waiting("urgent"), waiting("bulk")) == ([("drain", ("urgent",), 35)], [("drain", ("urgent",), 35)])
+    assert (waiting("urgent"), waiting("bulk")) == ([drained], [drained])
 
 
 def test_the_scheduler_sends_due_deliveries_itself_without_redis(committed, gateway, monkeypatch):

@@ -3,11 +3,8 @@
 A message that needs a template fails if there is no template.
 """
 
-from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 
-import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
@@ -19,31 +16,8 @@ from app.notifications.senders import sender_status
 from app.notifications.senders.models import PhoneNumber, phone_numbers
 from app.providers import messaging
 from dev.stack.waiting import PATIENCE_S
-from tests.helpers.apps import config_for_tests
 from tests.helpers.factories import make_user
 from tests.notifications.deliveries import REMINDER, TEXT, add, committed_user, reread
-
-Configure = Callable[..., None]
-
-
-@pytest.fixture
-def whatsapp(real_app, sim, monkeypatch):
-    """Return a function that makes the application send its messages to the simulated WhatsApp.
-
-    The arguments of the function are settings of the application.
-    """
-
-    def configure(**settings):
-        config = config_for_tests(**sim.messaging.whatsapp_env(), **settings)
-        names = ("messaging_provider", "whatsapp_templates", "whatsapp_app_secret")
-        monkeypatch.setitem(
-            real_app.extensions,
-            "config",
-            replace(real_app.extensions["config"], **{name: getattr(config, name) for name in names}),
-        )
-        monkeypatch.setitem(real_app.extensions, "messenger", messaging.make(config))
-
-    return configure
 
 
 def wrote(phone, ago):
@@ -59,7 +33,7 @@ OUTSIDE = timedelta(hours=23, minutes=55)  # less than 24 hours, but within the 
 def test_a_message_within_24_hours_is_sent_as_text_with_buttons(committed, sim, whatsapp):
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
     user = committed_user()
-    wrote(user.phone or "", INSIDE)
+    wrote(user.phone, INSIDE)
     row = add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     jobs.drain("urgent")
     (message,) = sim.messaging.sent
@@ -70,7 +44,7 @@ def test_a_message_within_24_hours_is_sent_as_text_with_buttons(committed, sim, 
 def test_a_message_outside_24_hours_is_sent_as_the_template_of_its_kind(committed, sim, whatsapp):
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
     user = committed_user()
-    wrote(user.phone or "", OUTSIDE)
+    wrote(user.phone, OUTSIDE)
     add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     jobs.drain("urgent")
     (message,) = sim.messaging.sent
@@ -79,26 +53,26 @@ def test_a_message_outside_24_hours_is_sent_as_the_template_of_its_kind(committe
     assert message.buttons == ("T:abc", "T:abc:snooze", "T:abc:skip")
 
 
-@pytest.mark.parametrize(
-    ("templates", "kind", "words", "arrives"),
-    [
-        ('{"reminder": "umum", "pengingat_obat": "obat"}', "reminder", REMINDER, "obat | Siti | waktunya"),
-        ('{"reminder": "umum", "pengingat_makan": "makan"}', "reminder", REMINDER, "umum | Siti | waktunya"),
-        ('{"reminder": "umum"}', "reminder", {"text": "Halo Siti, ini lama."}, "umum | Halo Siti, ini lama."),
-        ('{"reminder": "umum"}', "reminder", {"text": "Halo, ini.", "parts": {"name": ""}}, "umum | Anda | ini."),
-        ('{"security_notice": "akun"}', "security_notice", {"text": "Sandi\ndiubah."}, "akun | Sandi diubah."),
-    ],
-)
-def test_a_template_carries_the_text_and_no_buttons_without_a_webhook(
-    committed, sim, whatsapp, templates, kind, words, arrives
-):
-    whatsapp(WHATSAPP_TEMPLATES=templates)
-    add(kind=kind, words=words)  # the number never wrote to us, so only a template may be sent
-    jobs.drain("urgent")
-    (message,) = sim.messaging.sent
-    assert message.kind == "template"
-    assert message.text.startswith(arrives)
-    assert message.buttons == ()  # no buttons, because without the webhook the service receives no taps
+#: Templates, kind and words of a message, and the beginning of the template that is sent.
+TEMPLATES = [
+    ('{"reminder": "umum", "pengingat_obat": "obat"}', "reminder", REMINDER, "obat | Siti | waktunya"),
+    ('{"reminder": "umum", "pengingat_makan": "makan"}', "reminder", REMINDER, "umum | Siti | waktunya"),
+    ('{"reminder": "umum"}', "reminder", {"text": "Halo Siti, ini lama."}, "umum | Halo Siti, ini lama."),
+    ('{"reminder": "umum"}', "reminder", {"text": "Halo, ini.", "parts": {"name": ""}}, "umum | Anda | ini."),
+    ('{"security_notice": "akun"}', "security_notice", {"text": "Sandi\ndiubah."}, "akun | Sandi diubah."),
+]
+
+
+def test_a_template_carries_the_text_and_no_buttons_without_a_webhook(committed, sim, whatsapp, subtests):
+    for templates, kind, words, arrives in TEMPLATES:
+        with subtests.test(arrives):
+            whatsapp(WHATSAPP_TEMPLATES=templates)
+            add(kind=kind, words=words)  # the number never wrote to us, so only a template may be sent
+            jobs.drain("urgent")
+            message = sim.messaging.sent[-1]
+            assert message.kind == "template"
+            assert message.text.startswith(arrives)
+            assert message.buttons == ()  # no buttons, because without the webhook the service receives no taps
 
 
 def test_without_a_template_the_delivery_fails(committed, sim, whatsapp):
@@ -113,7 +87,7 @@ def test_without_a_template_the_delivery_fails(committed, sim, whatsapp):
 def test_without_template_settings_messages_are_sent_as_texts_after_24_hours(committed, sim, whatsapp):
     whatsapp()
     user = committed_user()
-    wrote(user.phone or "", timedelta(days=30))
+    wrote(user.phone, timedelta(days=30))
     add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     add(words={"text": "Halo"})
     jobs.drain("urgent")
@@ -123,7 +97,7 @@ def test_without_template_settings_messages_are_sent_as_texts_after_24_hours(com
 def test_messages_become_templates_when_the_24_hours_end_during_a_drain(committed, sim, whatsapp, monkeypatch):
     whatsapp(WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
     user = committed_user()
-    wrote(user.phone or "", INSIDE)
+    wrote(user.phone, INSIDE)
     for _ in range(40):
         add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
     send = messaging.client().send
@@ -169,27 +143,25 @@ def test_sending_a_message_to_a_person_needs_at_most_four_statements(app, statem
 # --- texts that WhatsApp refuses during the 24 hours ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("settings", "state", "error", "kinds"),
-    [
-        ({"WHATSAPP_TEMPLATES": '{"reminder": "pengingat"}'}, DeliveryState.SENT, None, ["template"]),
-        ({"WHATSAPP_TEMPLATES": '{"broadcast": "kabar"}'}, DeliveryState.FAILED, "needs_template", []),
-        ({}, DeliveryState.FAILED, "messaging: code 131047", []),
-    ],
-)
-def test_a_text_that_whatsapp_refuses_is_sent_once_as_a_template(
-    committed, sim, whatsapp, settings, state, error, kinds
-):
-    whatsapp(**settings)
+def test_a_text_that_whatsapp_refuses_is_sent_once_as_a_template(committed, sim, whatsapp, subtests):
     user = committed_user()
-    wrote(user.phone or "", INSIDE)
-    row = add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
-    sim.fault("messaging", "code_131047")
-    jobs.drain("urgent")
-    jobs.drain("urgent")
-    row = reread(row.dedupe_key)
-    assert (row.state, row.last_error, row.attempts, row.unconfirmed_calls) == (state, error, 1, 0)
-    assert [message.kind for message in sim.messaging.sent] == kinds
+    wrote(user.phone, INSIDE)
+    for templates, state, error, kinds in (
+        ('{"reminder": "pengingat"}', DeliveryState.SENT, None, ["template"]),
+        ('{"broadcast": "kabar"}', DeliveryState.FAILED, "needs_template", []),
+        ("", DeliveryState.FAILED, "messaging: code 131047", []),
+    ):
+        with subtests.test(templates):
+            whatsapp(WHATSAPP_TEMPLATES=templates)
+            row = add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
+            sim.fault("messaging", "code_131047")
+            jobs.drain("urgent")
+            jobs.drain("urgent")
+            row = reread(row.dedupe_key)
+            outcome = (row.state, row.last_error, row.attempts, row.unconfirmed_calls)
+            assert outcome == (state, error, 1, 0)
+            assert [message.kind for message in sim.messaging.sent] == kinds
+            sim.messaging.sent.clear()
 
 
 def test_a_template_that_whatsapp_refuses_is_not_sent_again(committed, sim, whatsapp):

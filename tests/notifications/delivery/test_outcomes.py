@@ -11,10 +11,11 @@ from app.notifications.models import Channel, Delivery, DeliveryState
 from app.providers import messaging
 from tests.helpers.apps import config_for_tests
 from tests.notifications.deliveries import add, age, reread
+from tests.providers.calls import ok
 from tests.providers.raw_server import raw
 
 
-@pytest.mark.parametrize("kind", ["down", "drop", "not_http", "garbage", "wrong_type", "oversize"])
+@pytest.mark.parametrize("kind", ["down", "garbage"])
 def test_a_message_is_sent_at_most_twice_if_its_outcome_stays_unknown(committed, gateway, kind):
     row = add()
     gateway.fault("messaging", kind, times=None, after=True)
@@ -24,7 +25,7 @@ def test_a_message_is_sent_at_most_twice_if_its_outcome_stays_unknown(committed,
     assert len(gateway.messaging.sent) == 2
     row = reread(row.dedupe_key)
     assert (row.state, row.unconfirmed_calls) == (DeliveryState.FAILED, 2)
-    assert (row.last_error or "").startswith("outcome unknown")
+    assert row.last_error.startswith("outcome unknown")
 
 
 @pytest.mark.parametrize(
@@ -35,8 +36,8 @@ def test_a_message_is_sent_at_most_twice_if_its_outcome_stays_unknown(committed,
     ],
 )
 def test_a_null_character_in_a_response_does_not_change_the_outcome(committed, monkeypatch, answer, state, calls):
-    row, body = add(), json.dumps(answer).encode()
-    with raw(f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body) as server:
+    row = add()
+    with raw(ok(json.dumps(answer).encode())) as server:
         config = config_for_tests(MESSAGING_PROVIDER="fonnte", MESSAGING_TOKEN="t", MESSAGING_URL=server.url)
         monkeypatch.setitem(committed.extensions, "messenger", messaging.make(config))
         for _ in range(3):
@@ -72,15 +73,16 @@ def test_connection_failures_are_retried_and_not_counted_as_unknown_outcomes(com
     assert reread(row.dedupe_key).state == DeliveryState.SENT
 
 
-@pytest.mark.parametrize("kind", ["status", "rate_limit"])  # test_sender_status.py tests a refused token
-def test_temporary_refusals_are_retried_and_not_counted_as_unknown_outcomes(committed, gateway, kind):
+def test_temporary_refusals_are_retried_and_not_counted_as_unknown_outcomes(committed, gateway):
+    """`test_sender_status.py` tests refusals that concern our account."""
     row = add()
-    gateway.fault("messaging", kind, times=4)
-    for _ in range(4):
+    for kind in ("status", "rate_limit") * 2:
+        gateway.fault("messaging", kind)
         jobs.drain("urgent")
         age(120, of=row)
     row = reread(row.dedupe_key)
     assert (row.state, row.attempts, row.unconfirmed_calls) == (DeliveryState.PENDING, 4, 0)
+    assert row.last_error
     jobs.drain("urgent")
     assert reread(row.dedupe_key).state == DeliveryState.SENT
 

@@ -3,8 +3,6 @@
 import itertools
 from datetime import timedelta
 
-import pytest
-
 from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
 from app.notifications import jobs
@@ -68,21 +66,20 @@ def test_the_second_reference_of_a_receipt_is_stored(app):
 
 
 def test_a_delivery_keeps_the_most_advanced_receipt_in_any_order(app):
-    told = [Receipt.SENT, Receipt.FAILED, Receipt.DELIVERED, Receipt.READ]
-    for order in itertools.permutations(told):
+    ranked = [Receipt.SENT, Receipt.FAILED, Receipt.DELIVERED, Receipt.READ]
+    for order in itertools.permutations(ranked, 2):
         row = sent()
         for receipt in order:
             tell(receipt, ref=row.provider_ref)
             take()
-        assert reread(row.dedupe_key).receipt == Receipt.READ, order
+        assert reread(row.dedupe_key).receipt == max(order, key=ranked.index), order
 
 
-@pytest.mark.parametrize("first", [Receipt.SENT, Receipt.DELIVERED])
-def test_a_repeated_receipt_is_applied_once(app, first):
+def test_a_repeated_receipt_is_applied_once(app):
     row = sent()
-    ids = [tell(first, ref=row.provider_ref) for _ in range(3)]
+    ids = [tell(Receipt.SENT, ref=row.provider_ref) for _ in range(3)]
     assert take() == 3
-    assert sorted(outcome(each)[0] or "" for each in ids) == ["applied", "ignored", "ignored"]
+    assert sorted(outcome(each)[0] for each in ids) == ["applied", "ignored", "ignored"]
     assert take() == 0
 
 
@@ -137,33 +134,19 @@ def test_only_one_job_at_a_time_handles_receipts(committed):
     assert take() == 1
 
 
-@pytest.mark.parametrize("told", [Receipt.SENT, Receipt.DELIVERED, Receipt.FAILED])
-def test_a_receipt_settles_a_call_whose_worker_died(committed, gateway, told):
-    row = add()
-    claimed = claims.claim("urgent", Channel.MESSAGING)
-    assert claimed is not None
-    claims.begin(claimed)  # the worker dies after the provider accepted the message
-    tell(told, ref="wamid.1", delivery=row.id)
-    take()
-    age(60, of=row)
-    jobs.drain("urgent")
-    age(60, of=row)
-    jobs.drain("urgent")
-    row = reread(row.dedupe_key)
-    assert (row.state, row.receipt, row.provider_ref, row.unconfirmed_calls) == (DeliveryState.SENT, told, "wamid.1", 0)
+def test_a_receipt_settles_a_call_whose_worker_died(committed, gateway):
+    for told in (Receipt.SENT, Receipt.DELIVERED, Receipt.FAILED):
+        row = add()
+        claims.begin(claims.claim("urgent", Channel.MESSAGING))  # the worker dies after the provider accepted it
+        tell(told, ref=f"wamid.{told}", delivery=row.id)
+        take()
+        for _ in range(2):
+            age(60, of=row)
+            jobs.drain("urgent")
+        row = reread(row.dedupe_key)
+        assert (row.state, row.receipt, row.provider_ref) == (DeliveryState.SENT, told, f"wamid.{told}")
+        assert row.unconfirmed_calls == 0
     assert gateway.messaging.sent == []
-
-
-def test_without_a_receipt_a_call_whose_worker_died_is_repeated(committed, gateway):
-    row = add()
-    claimed = claims.claim("urgent", Channel.MESSAGING)
-    assert claimed is not None
-    claims.begin(claimed)
-    age(60, of=row)
-    jobs.drain("urgent")
-    age(60, of=row)
-    jobs.drain("urgent")
-    assert len(gateway.messaging.sent) == 1
 
 
 def test_a_worker_slower_than_the_receipt_cannot_change_the_outcome(app):

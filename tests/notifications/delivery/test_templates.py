@@ -4,8 +4,6 @@ import json
 import re
 from collections import Counter
 
-import pytest
-
 from app import check
 from app.notifications.delivery import message_format
 from app.privacy.service.delivery_labels import TITLES
@@ -27,27 +25,25 @@ def test_the_setting_names_every_template_and_every_kind_that_needs_one():
     assert TITLES.keys() - set(KINDS) == {"password_reset", "moderation", "push"}, "they go by another way"
 
 
-@pytest.mark.parametrize("name", TEMPLATES)
-def test_a_template_text_follows_the_rules_of_meta(name):
-    text = TEMPLATES[name][1]
-    blanks = re.findall(r"\{\{(\d)\}\}", text)
-    assert blanks == [str(n) for n in range(1, len(blanks) + 1)]
-    assert re.match(r"\w", text)
-    assert re.search(r"\w[.]$", text)
-    words = [word for word in text.split() if re.search(r"\w{2}", word)]
-    assert len(words) >= 2 * len(blanks) + 1
-    assert len(text) < 200
+def test_a_template_text_follows_the_rules_of_meta():
+    for name, (_, text) in TEMPLATES.items():
+        blanks = re.findall(r"\{\{(\d)\}\}", text)
+        assert blanks == [str(n) for n in range(1, len(blanks) + 1)], name
+        assert re.match(r"\w", text), name
+        assert re.search(r"\w[.]$", text), name
+        words = [word for word in text.split() if re.search(r"\w{2}", word)]
+        assert len(words) >= 2 * len(blanks) + 1, name
+        assert len(text) < 200, name
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_message_fills_all_parameters_of_its_template(whatsapp, kind):
-    whatsapp(MESSAGING_PROVIDER="whatsapp_cloud", WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES=SETTING)
-    parts = {"reminder": {"name": "Siti", "tipe": "obat", "token": "t"}, "stock": {"name": "Siti"}}.get(kind, {})
-    words = {"text": "Halo Siti, ada kabar.", "parts": parts}
-    template = message_format.format_of(kind, words, is_open=False).template
-    assert template is not None
-    assert len(template.parameters) == TEMPLATES[template.name][1].count("{{")
-    assert bool(template.payloads) == (kind == "reminder")
+def test_a_message_fills_all_parameters_of_its_template(whatsapp):
+    whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES=SETTING)
+    for kind in KINDS:
+        parts = {"reminder": {"name": "Siti", "tipe": "obat", "token": "t"}, "stock": {"name": "Siti"}}.get(kind, {})
+        words = {"text": "Halo Siti, ada kabar.", "parts": parts}
+        template = message_format.format_of(kind, words, is_open=False).template
+        assert len(template.parameters) == TEMPLATES[template.name][1].count("{{"), kind
+        assert bool(template.payloads) == (kind == "reminder"), kind
 
 
 def test_the_documented_webhook_addresses_are_routes(app):
