@@ -2,7 +2,7 @@
 
 import ast
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from config import ROOT
@@ -38,10 +38,22 @@ class Module:
         return f"{self.path.relative_to(ROOT).as_posix()}:{line}"
 
 
+@cache
 def modules_of(folder):
+    """Return the modules of a folder. Each file is read and parsed once for all tests of a process."""
     return [Module(path, path.relative_to(folder).as_posix()) for path in sorted(folder.rglob("*.py"))]
 
 
 def called(call):
     """Return the last part of the called function's name, for example `commit` for `db.session.commit()`."""
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def imports(module):
+    """Yield the line and the full name of each imported module or object."""
+    for node in module.nodes:
+        match node:
+            case ast.Import(names=names):
+                yield from ((node.lineno, each.name) for each in names)
+            case ast.ImportFrom(module=source, names=names):
+                yield from ((node.lineno, f"{source}.{each.name}") for each in names)

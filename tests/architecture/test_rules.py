@@ -10,8 +10,10 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from app.core.database.session import db
+from app.core.error_codes import ERROR_CODES
+from app.core.errors import HTTP_ERRORS
 from config import ROOT
-from tests.architecture.modules import TESTS, called, modules_of
+from tests.architecture.modules import called
 from tests.helpers.offenders import assert_none
 
 #: Modules that may commit. `is_edge` adds the modules of jobs and commands.
@@ -125,26 +127,23 @@ def test_a_package_has_an_empty_init(modules):
     )
 
 
-def imports(module):
+def error_codes(module):
+    """Yield the error codes in calls (`code="..."`) and in classes (`code = "..."`)."""
     for node in module.nodes:
         match node:
-            case ast.Import(names=names):
-                yield from ((node.lineno, each.name) for each in names)
-            case ast.ImportFrom(module=source, names=names):
-                yield from ((node.lineno, f"{source}.{each.name}") for each in names)
+            case ast.keyword(arg="code", value=ast.Constant(value=str(code))):
+                yield code
+            case ast.ClassDef(body=body):
+                for each in body:
+                    match each:
+                        case ast.Assign(targets=[ast.Name(id="code")], value=ast.Constant(value=str(code))):
+                            yield code
 
 
-def test_no_test_imports_another_test():
-    """Import-linter cannot check this rule. Its wildcards replace whole names, so it has no pattern like `test_*`."""
-    assert_none(
-        (
-            f"{module.at(line)} {name}"
-            for module in modules_of(TESTS)
-            for line, name in imports(module)
-            if ".test_" in f".{name}"
-        ),
-        "A change of one test would break the other. Move what both need to a module beside them or to tests/helpers:",
-    )
+def test_the_error_code_list_has_exactly_the_codes_in_the_source_sorted(modules):
+    """Clients generate types from the list."""
+    raised = {code for module in modules for code in error_codes(module)}
+    assert list(ERROR_CODES) == sorted(raised | {code for code, _ in HTTP_ERRORS.values()})
 
 
 def test_migrations_are_numbered_with_one_head(real_app):

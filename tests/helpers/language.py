@@ -1,6 +1,7 @@
 """Check whether a text is plain Indonesian in short sentences."""
 
 import re
+from functools import lru_cache
 
 MAX_WORDS = 20
 
@@ -23,6 +24,7 @@ ENGLISH = frozenset(
 QUOTED = re.compile(r"(salah satu dari: |tidak dikenal: )[^.]*")
 
 
+@lru_cache(10_000)
 def faults(text):
     """Return a description of each English word and of each sentence that is too long."""
     prose = QUOTED.sub(r"\1", text)

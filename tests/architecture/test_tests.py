@@ -1,11 +1,9 @@
-"""No test result depends on the speed of the machine.
-
-Tests wait for events for at most `PATIENCE_S` seconds. Durations are measured in `bench/`, not in tests.
-"""
+"""Rules for the tests: no fixed timeouts, no installed packages, and no imports of other tests."""
 
 import ast
+import re
 
-from tests.architecture.modules import TESTS, called, modules_of
+from tests.architecture.modules import TESTS, called, imports, modules_of
 from tests.helpers.offenders import assert_none
 
 #: Names of functions that wait, and the position of their timeout argument.
@@ -13,6 +11,10 @@ WAITING = {"wait_until": 1, "eventually": 1, "wait": 0, "join": 0, "result": 0, 
 CLOCKS = {"monotonic", "perf_counter"}
 #: An argument of at least this number of seconds counts as a timeout. A shorter wait is a pause between two checks.
 LOOK_S = 1
+
+INSTALLS = re.compile(r"apt-get|pip3? install|npm (i|ci|install)\b|playwright install")
+#: Files that test installers with fake programs, or that quote instructions for an operator.
+SUBJECTS = {"dev/test_system_packages.py", "architecture/test_tests.py", "core/test_config.py"}
 
 
 def number(node):
@@ -37,6 +39,7 @@ def bounds_seconds(node):
 
 
 def test_no_test_has_a_timeout_of_a_fixed_number_of_seconds():
+    """No result depends on the speed of the machine. Durations are measured in `bench/`."""
     assert_none(
         (
             module.at(node.lineno)
@@ -45,4 +48,30 @@ def test_no_test_has_a_timeout_of_a_fixed_number_of_seconds():
             if waits_for_seconds(node) or bounds_seconds(node)
         ),
         "A busy machine takes longer. Wait for PATIENCE_S, or check the order of events:",
+    )
+
+
+def test_no_test_installs_anything():
+    assert_none(
+        (
+            f"{module.at(number)} {line.strip()}"
+            for module in modules_of(TESTS)
+            if module.name not in SUBJECTS and INSTALLS.search(module.text)
+            for number, line in enumerate(module.text.splitlines(), start=1)
+            if INSTALLS.search(line)
+        ),
+        "Add the package to dev/system_packages.py, and get its path with require():",
+    )
+
+
+def test_no_test_imports_another_test():
+    """Import-linter cannot check this rule. Its wildcards replace whole names, so it has no pattern like `test_*`."""
+    assert_none(
+        (
+            f"{module.at(line)} {name}"
+            for module in modules_of(TESTS)
+            for line, name in imports(module)
+            if ".test_" in f".{name}"
+        ),
+        "A change of one test would break the other. Move what both need to a module beside them or to tests/helpers:",
     )
