@@ -25,30 +25,39 @@ def promote(user):
     roles.add_roles(user, [role.id for role in roles.roles_named([RoleName.ADMIN])], as_caller(make_superadmin()))
 
 
-@pytest.mark.parametrize(
-    ("role", "pauses", "is_alive"),
-    [
-        (RoleName.PASIEN, [{"days": 6}] * 4 + [{"days": 5}], True),
-        (RoleName.PASIEN, [{"days": 6}] * 4 + [{"days": 5}, {"days": 1, "minutes": 1}], False),
-        (RoleName.PASIEN, [{"days": 6, "hours": 23}], True),
-        (RoleName.PASIEN, [{"days": 7, "minutes": 1}], False),
-        (RoleName.ADMIN, [{"minutes": 29}] * 24, True),
-        (RoleName.ADMIN, [{"minutes": 29}] * 25, False),
-        (RoleName.ADMIN, [{"minutes": 31}], False),
-        (RoleName.SUPERADMIN, [{"minutes": 31}], False),
-    ],
-)
-def test_a_session_expires_by_age_and_by_idle_time(client, role, pauses, is_alive):
-    refresh = sessions.begin(make_user(role)).refresh_token
-    for pause in pauses[:-1]:
-        let_pass(**pause)
-        assert sessions.refresh(refresh)
-    let_pass(**pauses[-1])
-    if is_alive:
-        assert sessions.refresh(refresh)
-    else:
-        with pytest.raises(Unauthorized):
-            sessions.refresh(refresh)
+#: Pauses between uses of a session, and whether it lives after the last of them.
+LIVES = [
+    (RoleName.PASIEN, [{"days": 6}] * 4 + [{"days": 5}], True),
+    (RoleName.PASIEN, [{"days": 6}] * 4 + [{"days": 5}, {"days": 1, "minutes": 1}], False),
+    (RoleName.PASIEN, [{"days": 6, "hours": 23}], True),
+    (RoleName.PASIEN, [{"days": 7, "minutes": 1}], False),
+    (RoleName.ADMIN, [{"minutes": 29}] * 24, True),
+    (RoleName.ADMIN, [{"minutes": 29}] * 25, False),
+    (RoleName.ADMIN, [{"minutes": 31}], False),
+    (RoleName.SUPERADMIN, [{"minutes": 31}], False),
+]
+
+
+def test_a_session_expires_by_age_and_by_idle_time(client, subtests):
+    """A token of a session ends with the session."""
+    for role, pauses, is_alive in LIVES:
+        with subtests.test(f"{role} {pauses[-1]}"):
+            user = make_user(role)
+            refresh, as_user = sessions.begin(user).refresh_token, client.as_(user)
+            for pause in pauses[:-1]:
+                let_pass(**pause)
+                assert sessions.refresh(refresh)
+            let_pass(**pauses[-1])
+            if is_alive:
+                assert sessions.refresh(refresh)
+            else:
+                with pytest.raises(Unauthorized):
+                    sessions.refresh(refresh)
+            if len(pauses) == 1:
+                response = as_user.get("/profile")
+                assert (response.status_code, response.json.get("error")) == (
+                    (200, None) if is_alive else (401, "session_ended")
+                )
 
 
 def test_an_old_session_ends_when_the_user_becomes_an_admin(client):
@@ -92,48 +101,13 @@ def test_a_login_or_refresh_concurrent_with_promotion_gives_no_long_session(comm
     assert db.session.scalar(sa.select(sa.func.count()).where(is_long)) == 0
 
 
-def test_a_refresh_restarts_the_idle_time(client):
-    refresh = sessions.begin(make_user()).refresh_token
-    let_pass(days=6)
-    sessions.refresh(refresh)
-    let_pass(days=6)
-    assert sessions.refresh(refresh)
-
-
-def test_an_access_token_is_refused_after_its_session_was_ended(client):
-    user = make_user()
-    as_user = client.as_(user)
-    assert as_user.get("/profile").status_code == 200
-    sessions.end_all(user.id)
-    assert as_user.get("/profile").status_code == 401
-
-
-@pytest.mark.parametrize(
-    ("role", "pause", "is_alive"),
-    [
-        (RoleName.PASIEN, {"days": 6, "hours": 23}, True),
-        (RoleName.PASIEN, {"days": 7, "minutes": 1}, False),
-        (RoleName.ADMIN, {"minutes": 29}, True),
-        (RoleName.ADMIN, {"minutes": 31}, False),
-        (RoleName.SUPERADMIN, {"minutes": 31}, False),
-    ],
-)
-def test_an_access_token_is_refused_after_its_session_expired(client, role, pause, is_alive):
-    as_user = client.as_(make_user(role))
-    let_pass(**pause)
-    if is_alive:
-        assert as_user.get("/profile").status_code == 200
-    else:
-        assert_error(as_user.get("/profile"), 401, "session_ended")
-
-
-@pytest.mark.parametrize("path", ["/forum/threads", "/forum/threads?page=0", "/forum/threads/999999"])
-def test_a_token_of_an_ended_session_is_refused_where_the_token_is_optional(client, path):
+def test_a_token_of_an_ended_session_is_refused_also_where_a_token_is_optional(client):
     """The service checks the session first, so a request with another error gets `session_ended` too."""
     user = make_user()
     as_user = client.as_(user)
     sessions.end_all(user.id)
-    assert_error(as_user.get(path), 401, "session_ended")
+    for path in ("/profile", "/forum/threads", "/forum/threads?page=0", "/forum/threads/999999"):
+        assert_error(as_user.get(path), 401, "session_ended")
 
 
 def test_a_superadmin_session_expires_after_its_time_limit(client):
@@ -141,16 +115,6 @@ def test_a_superadmin_session_expires_after_its_time_limit(client):
     assert boss.get("/profile").status_code == 200
     let_pass(minutes=16)
     assert boss.get("/profile").status_code == 401
-
-
-def test_expired_sessions_are_deleted(client):
-    user, admin = make_user(), make_admin()
-    for _ in range(2):
-        sessions.begin(user)
-    let_pass(days=8)
-    sessions.begin(admin)
-    sessions.delete_expired()
-    assert db.session.scalars(db.select(LoginSession.user_id)).all() == [admin.id]
 
 
 def test_an_expired_admin_session_is_deleted_only_after_the_user_idle_limit(client):
