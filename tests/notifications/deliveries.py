@@ -36,7 +36,6 @@ def add(**fields):
 def ready(channel=Channel.MESSAGING, queue="urgent"):
     """Claim a due delivery and render its texts, as a drain does before it calls the provider."""
     found = claims.claim(queue, channel)
-    assert found is not None
     rendering.render(found, drain.routing().render)
     return found
 
@@ -88,11 +87,16 @@ TEXT = "Halo Siti, waktunya minum Metformin (1 tablet) pukul 07.00 WIB.\nJawab d
 REMINDER = {"text": TEXT, "parts": {"name": "Siti", "sentence": "…", "token": "abc", "tipe": "obat"}}
 
 
+def begun():
+    """Claim a due message and record that its call begins. Return the claim."""
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    claims.begin(claimed)
+    return claimed
+
+
 def sent(**fields):
     """Add a message and record that the provider accepted it with a reference. Return the message."""
     row = add(**fields)
-    claimed = claims.claim("urgent", Channel.MESSAGING)
-    assert claimed is not None
-    claims.begin(claimed)
+    claimed = begun()
     settlements.record_sent(claimed, f"ref-{row.id}")
     return reread(row.dedupe_key)

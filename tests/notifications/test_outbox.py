@@ -62,7 +62,6 @@ def test_a_cancelled_delivery_that_is_added_again_can_be_claimed(app):
 def test_a_sent_delivery_that_is_added_again_stays_sent(app):
     add(dedupe_key="sent", about=RESET)
     claimed = claims.claim("urgent", Channel.MESSAGING)
-    assert claimed is not None
     with unit_of_work():
         outbox.cancel(outbox.is_about(RESET))
     settlements.record_sent(claimed, "ref")  # the provider was called before the cancellation
@@ -106,6 +105,5 @@ def test_settling_deletes_the_sealed_text_and_production_keeps_no_copy(app, monk
         assert (row.state, said) == (key, kept if key == "sent" else None)
     add(dedupe_key="retried", words={"text": "rahasia"})
     claimed = claims.claim("urgent", Channel.MESSAGING)
-    assert claimed is not None
     settlements.record_retry(claimed, 1, "no")
     assert words_of(reread("retried")) == {"text": "rahasia"}

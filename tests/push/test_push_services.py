@@ -55,6 +55,11 @@ def test_a_temporary_push_error_is_retried_and_keeps_the_subscription(caller, si
             assert shown(sim, browser) == [PAYLOAD] * number
 
 
+def test_only_the_status_of_a_response_matters(caller, sim, browser, user_id):
+    sim.fault("push", "garbage")
+    assert push_to(subscribe(caller, browser, user_id)).state == DeliveryState.SENT
+
+
 def test_a_redirect_is_not_followed(caller, sim, browser, user_id):
     subscription_id = subscribe(caller, browser, user_id)
     sim.fault("push", "redirect", location=f"{sim.url}/push/elsewhere")

@@ -1,6 +1,5 @@
 """Helpers that announce a broadcast and return its recipients, and a clock that a test sets."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 import sqlalchemy as sa
@@ -12,8 +11,6 @@ from app.notifications.models import About, Broadcast, Delivery
 
 #: Noon in Jakarta.
 NOON = datetime(2026, 3, 2, 5, 0, tzinfo=UTC)
-
-Configure = Callable[..., None]
 
 
 class Time:

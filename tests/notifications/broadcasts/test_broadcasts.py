@@ -24,7 +24,6 @@ def test_a_broadcast_reaches_all_who_did_not_opt_out_and_have_a_valid_number(app
     fan_out.fan_out(broadcast_id)
     assert recipients() == expected
     row = db.session.scalars(sa.select(Delivery)).first()
-    assert row is not None
     assert (row.queue, row.kind) == ("bulk", "broadcast")
     broadcast = db.session.get_one(Broadcast, broadcast_id, populate_existing=True)
     assert (broadcast.state, broadcast.recipients) == (BroadcastState.DONE, 2)
@@ -66,18 +65,6 @@ def test_one_job_is_enqueued_for_each_due_broadcast(app, broadcasting):
     fan_out.enqueue_due()
     fan_out.enqueue_due()
     assert queue.connection().llen("rq:queue:bulk") == 1
-
-
-def test_an_interrupted_fan_out_continues_where_it_stopped(app, broadcasting, moment, monkeypatch):
-    monkeypatch.setattr(fan_out, "PAGE", 3)
-    everybody = {make_user().id for _ in range(8)}
-    broadcast_id = announce()
-    assert fan_out.fan_out_page(broadcast_id)
-    assert len(recipients()) == 3
-    while fan_out.fan_out_page(broadcast_id):
-        pass
-    assert recipients() == everybody
-    assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 8
 
 
 def test_a_changed_tag_changes_the_recipients_of_a_broadcast(app, broadcasting, moment):

@@ -58,7 +58,7 @@ def test_a_message_for_a_fixed_number_fails_if_the_person_has_another_number(com
 
 def test_a_number_invalid_on_two_days_is_flagged_and_gets_no_more_messages(committed, gateway):
     user = committed_user()
-    gateway.messaging.mark_invalid(user.phone or "")
+    gateway.messaging.mark_invalid(user.phone)
     rows = [add(user_id=user.id, target=None)]
     jobs.drain("urgent")
     assert db.session.get_one(User, user.id).phone_invalid_at is None
@@ -101,7 +101,7 @@ def test_a_sent_delivery_stays_sent_when_saving_the_number_or_sender_fails(commi
 
     user = committed_user()
     if note.startswith("accepted"):
-        numbers.refused(user.phone or "")
+        numbers.refused(user.phone)
         db.session.commit()
         monkeypatch.setattr(numbers, "accepted", fail)
     else:
@@ -193,34 +193,6 @@ def test_a_drain_that_is_ended_by_its_job_timeout_claims_no_more_deliveries(comm
     assert ended.wait(PATIENCE_S)
     wait_until(lambda: reread(first.dedupe_key).state == DeliveryState.SENT)
     assert reread(second.dedupe_key).state == DeliveryState.PENDING
-
-
-def test_a_second_claim_during_a_call_keeps_its_own_outcome(committed, gateway, monkeypatch):
-    """During the first call, the clock jumps by more than `LEASE_S`, so the delivery is claimed again and sent again.
-
-    The outcome of the second call is kept.
-    """
-    refs = iter(["first", "second"])
-    lane = drain.Lane("urgent", Channel.MESSAGING, Condition())
-
-    def send(delivery):
-        claims.begin(delivery)
-        if (ref := next(refs)) == "first":
-            age(2 * claims.LEASE_S, of=row)
-            claims.put_back("urgent")
-            age(claims.AFTER_UNKNOWN_S, of=row)
-            again = claims.claim("urgent", Channel.MESSAGING)
-            assert again is not None
-            lane.handle(again)
-        return ref
-
-    transports = {**drain.routing().transports, Channel.MESSAGING: send}
-    monkeypatch.setitem(committed.extensions, "routing", replace(drain.routing(), transports=transports))
-    row = add()
-    claimed = lane.next()
-    assert claimed is not None
-    lane.handle(claimed)
-    assert (reread(row.dedupe_key).state, reread(row.dedupe_key).provider_ref) == (DeliveryState.SENT, "second")
 
 
 def test_an_urgent_drain_leaves_bulk_deliveries_and_a_bulk_drain_sends_both(committed, gateway):

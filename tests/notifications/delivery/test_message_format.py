@@ -5,16 +5,13 @@ A message that needs a template fails if there is no template.
 
 from datetime import timedelta
 
-import sqlalchemy as sa
-
 from app.core.database.session import db
 from app.core.lib import local_time
 from app.notifications import jobs
-from app.notifications.delivery import drain, message_format
+from app.notifications.delivery import drain
 from app.notifications.models import Channel, DeliveryState
 from app.notifications.senders import sender_status
-from app.notifications.senders.models import PhoneNumber, phone_numbers
-from app.providers import messaging
+from app.notifications.senders.models import PhoneNumber
 from dev.stack.waiting import PATIENCE_S
 from tests.helpers.factories import make_user
 from tests.notifications.deliveries import REMINDER, TEXT, add, committed_user, reread
@@ -94,35 +91,16 @@ def test_without_template_settings_messages_are_sent_as_texts_after_24_hours(com
     assert sorted((message.kind, message.text) for message in sim.messaging.sent) == [("text", "Halo"), ("text", TEXT)]
 
 
-def test_messages_become_templates_when_the_24_hours_end_during_a_drain(committed, sim, whatsapp, monkeypatch):
+def test_a_message_becomes_a_template_when_the_24_hours_end_during_a_drain(committed, sim, whatsapp):
     whatsapp(WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
     user = committed_user()
-    wrote(user.phone, INSIDE)
-    for _ in range(40):
+    for _ in range(2):
         add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
-    send = messaging.client().send
-
-    def send_slowly(*args, **more):
-        ref = send(*args, **more)
-        if len(sim.messaging.sent) >= 10:
-            with db.engine.begin() as connection:  # let the number's 24 hours end
-                later = phone_numbers.c.last_inbound_at - timedelta(minutes=10)
-                connection.execute(sa.update(phone_numbers).values(last_inbound_at=later))
-        return ref
-
-    monkeypatch.setattr(messaging.client(), "send", send_slowly)
-    jobs.drain("urgent")
-    kinds = [message.kind for message in sim.messaging.sent]
-    assert len(kinds) == 40
-    assert len({message.callback for message in sim.messaging.sent}) == 40  # each message was sent once
-    assert set(kinds[:10]) == {"text"}
-    # Up to 20 messages may still be texts, because their format was chosen before the 24 hours ended.
-    assert set(kinds[10 + 20 :]) == {"template"}
-
-
-def test_a_message_without_parts_is_formatted_as_plain_text(app, whatsapp):
-    whatsapp(WHATSAPP_APP_SECRET="s")
-    assert message_format.format_of("reminder", {"text": "Halo"}, is_open=True) == message_format.MessageFormat("Halo")
+    lane = drain.Lane("urgent", Channel.MESSAGING, drain.Condition(), threads=0)
+    for ago in (INSIDE, OUTSIDE):
+        wrote(user.phone, ago)
+        assert lane.send_next()
+    assert [message.kind for message in sim.messaging.sent] == ["text", "template"]
 
 
 def test_sending_a_message_to_a_person_needs_at_most_four_statements(app, statements, whatsapp, sim, monkeypatch):
@@ -135,7 +113,6 @@ def test_sending_a_message_to_a_person_needs_at_most_four_statements(app, statem
     sender_status.may_send(Channel.MESSAGING)
     with statements.at_most(4):  # one SQL statement each for claim, phone number, start of the call, and outcome
         delivery = lane.next()
-        assert delivery is not None
         lane.handle(delivery)
     assert [message.kind for message in sim.messaging.sent] == ["template"]
 

@@ -1,6 +1,5 @@
 """Messages that are sent only to verified phone numbers, in each mode of PHONE_VERIFICATION."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -25,8 +24,6 @@ from tests.notifications.deliveries import add, reread
 #: Kinds of messages that are not sent to an unverified number, by mode.
 HELD = {"off": set(), "soft": {"broadcast", "alert"}, "required": {"broadcast", "alert", "reminder", "stock"}}
 KINDS = ("broadcast", "alert", "reminder", "stock", "password_reset", "security_notice", "forum_reply", "answer")
-
-Mode = Callable[[str], None]
 
 
 @pytest.fixture

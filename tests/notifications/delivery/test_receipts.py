@@ -8,7 +8,7 @@ from app.core.lib import local_time
 from app.notifications import jobs
 from app.notifications.delivery import claims, receipts, settlements
 from app.notifications.models import Channel, DeliveryState, Inbound, InboundKind, Receipt
-from tests.notifications.deliveries import add, age, reread, sent
+from tests.notifications.deliveries import add, age, begun, reread, sent
 
 _numbers = itertools.count(1)
 
@@ -137,7 +137,7 @@ def test_only_one_job_at_a_time_handles_receipts(committed):
 def test_a_receipt_settles_a_call_whose_worker_died(committed, gateway):
     for told in (Receipt.SENT, Receipt.DELIVERED, Receipt.FAILED):
         row = add()
-        claims.begin(claims.claim("urgent", Channel.MESSAGING))  # the worker dies after the provider accepted it
+        begun()  # the worker dies after the provider accepted it
         tell(told, ref=f"wamid.{told}", delivery=row.id)
         take()
         for _ in range(2):
@@ -151,9 +151,7 @@ def test_a_receipt_settles_a_call_whose_worker_died(committed, gateway):
 
 def test_a_worker_slower_than_the_receipt_cannot_change_the_outcome(app):
     row = add()
-    claimed = claims.claim("urgent", Channel.MESSAGING)
-    assert claimed is not None
-    claims.begin(claimed)
+    claimed = begun()
     tell(Receipt.DELIVERED, ref="wamid.1", delivery=row.id)
     take()
     settlements.record_unknown(claimed, "the line was cut")

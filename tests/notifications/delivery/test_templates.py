@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections import Counter
 
 from app import check
 from app.notifications.delivery import message_format
@@ -51,10 +50,3 @@ def test_the_documented_webhook_addresses_are_routes(app):
     addresses = set(re.findall(r"`PUBLIC_URL(/[^`]+)`", TEXT))
     assert len(addresses) == 4
     assert {address.replace("SECRET", "<token>") for address in addresses} <= rules
-
-
-def test_section_headings_state_the_right_number_of_steps():
-    steps = Counter[str]()
-    for section in re.split(r"^## ", TEXT, flags=re.MULTILINE)[1:]:
-        steps[section.splitlines()[0]] = len(re.findall(r"^\d\. ", section, re.MULTILINE))
-    assert steps == {"Fonnte in 4 steps": 4, "WhatsApp in 8 steps": 8}

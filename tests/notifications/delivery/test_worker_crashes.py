@@ -1,6 +1,5 @@
 """Workers that die while they send a delivery. The next drain puts the delivery back."""
 
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -10,22 +9,17 @@ from app.core.database.session import db
 from app.core.lib import local_time
 from app.notifications import jobs
 from app.notifications.delivery import claims, settlements
-from app.notifications.delivery.claims import Claimed
 from app.notifications.models import Channel, Delivery, DeliveryState
-from tests.notifications.deliveries import add, age, reread
+from tests.notifications.deliveries import add, age, begun, reread
 
 
 def before_the_call(_):
     pass
 
 
-Death = Callable[[Claimed], None]
-
-
 def die(row, death):
     """Let a worker claim a delivery and die. Put the delivery back. Return the seconds until it is due again."""
     claimed = claims.claim("urgent", Channel.MESSAGING)
-    assert claimed is not None
     death(claimed)
     age(claims.LEASE_S + 1, of=row)
     put_back_at = local_time.now()
@@ -66,9 +60,7 @@ def test_a_delivery_is_sent_after_the_death_of_its_worker(committed, gateway, de
 
 def test_a_worker_that_was_only_frozen_still_records_that_it_sent_the_delivery(committed, gateway):
     row = add()
-    claimed = claims.claim("urgent", Channel.MESSAGING)
-    assert claimed is not None
-    claims.begin(claimed)
+    claimed = begun()
     age(claims.LEASE_S + 1, of=row)
     jobs.drain("urgent")
     settlements.record_sent(claimed, "ref")
