@@ -1,5 +1,6 @@
 """Conversion of uploaded pictures to plain WebP, and rejection of other files."""
 
+import struct
 import subprocess
 import sys
 from io import BytesIO
@@ -10,7 +11,7 @@ from PIL import ExifTags, Image, ImageCms
 from app.core.errors import PayloadTooLarge, Unavailable, UnsupportedMedia
 from app.core.media import images
 from config import ROOT
-from tests.core.media.samples import HOSTILE, LARGE_CHUNKS, encoded, plain, with_metadata
+from tests.core.media.samples import HOSTILE, LARGE_CHUNKS, encoded, plain, png, with_metadata
 
 
 def normalised(data, edge=1600):
@@ -19,24 +20,19 @@ def normalised(data, edge=1600):
     return image
 
 
-@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
-def test_picture_becomes_webp(kind):
-    image = normalised(plain(kind))
-    assert (image.format, image.mode, image.size) == ("WEBP", "RGB", (64, 48))
+def test_longest_edge_is_limited_and_small_pictures_are_not_enlarged():
+    for size, edge, expected in (
+        ((4000, 1000), 1600, (1600, 400)),
+        ((300, 1200), 512, (128, 512)),
+        ((100, 50), 512, (100, 50)),
+    ):
+        assert normalised(plain("JPEG", size), edge).size == expected
 
 
-@pytest.mark.parametrize(
-    ("size", "edge", "expected"),
-    [((4000, 1000), 1600, (1600, 400)), ((300, 1200), 512, (128, 512)), ((100, 50), 512, (100, 50))],
-)
-def test_longest_edge_is_limited_and_small_pictures_are_not_enlarged(size, edge, expected):
-    assert normalised(plain("JPEG", size), edge).size == expected
-
-
-@pytest.mark.parametrize("name", LARGE_CHUNKS)
-def test_large_texts_and_profiles_of_a_png_are_skipped(name):
-    image = normalised(LARGE_CHUNKS[name]())
-    assert (image.format, image.mode, image.size) == ("WEBP", "RGB", (64, 48))
+def test_large_texts_and_profiles_of_a_png_are_skipped():
+    for name, make in LARGE_CHUNKS.items():
+        image = normalised(make())
+        assert (image.format, image.mode, image.size) == ("WEBP", "RGB", (64, 48)), name
 
 
 #: How a camera stored the picture, by EXIF orientation.
@@ -47,45 +43,44 @@ TURNS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("orientation", range(1, 9))
-def test_photo_is_rotated_by_its_exif_orientation(orientation):
+def test_photo_is_rotated_by_its_exif_orientation():
     upright = Image.new("RGB", (60, 40), "white")
     upright.paste("red", (0, 0, 30, 20))  # a red area in the top left corner
-    exif = Image.Exif()
-    exif[ExifTags.Base.Orientation] = orientation
-    stored = upright.transpose(TURNS[orientation]) if orientation in TURNS else upright
-    image = normalised(encoded(stored, "JPEG", exif=exif, quality=95))
-    assert image.size == (60, 40)
-    red, green, _ = image.getpixel((8, 8))
-    assert (red > 200, green < 80) == (True, True)
-    assert min(image.getpixel((52, 32))) > 200
+    for orientation in range(1, 9):
+        exif = Image.Exif()
+        exif[ExifTags.Base.Orientation] = orientation
+        stored = upright.transpose(TURNS[orientation]) if orientation in TURNS else upright
+        image = normalised(encoded(stored, "JPEG", exif=exif, quality=95))
+        assert image.size == (60, 40), orientation
+        red, green, _ = image.getpixel((8, 8))
+        assert (red > 200, green < 80) == (True, True), orientation
+        assert min(image.getpixel((52, 32))) > 200, orientation
 
 
-@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
-def test_all_metadata_is_dropped(kind):
-    sent = with_metadata(kind)
-    assert sent.count(b"MARKER") >= 3
-    kept = images.normalise(BytesIO(sent), longest_edge=1600)
-    assert b"MARKER" not in kept
-    assert not {"exif", "xmp", "icc_profile"} & set(Image.open(BytesIO(kept)).info)
+def test_a_picture_becomes_webp_without_metadata_or_appended_files():
+    for kind in ("JPEG", "PNG", "WEBP"):
+        sent = with_metadata(kind)
+        assert sent.count(b"MARKER") >= 3
+        kept = images.normalise(BytesIO(sent + b"<script>MARKER</script>PK\x03\x04"), longest_edge=1600)
+        assert b"MARKER" not in kept, kind
+        image = Image.open(BytesIO(kept))
+        assert (image.format, image.mode, image.size) == ("WEBP", "RGB", (80, 60)), kind
+        assert not {"exif", "xmp", "icc_profile"} & set(image.info), kind
 
 
-@pytest.mark.parametrize(
-    ("mode", "kind", "expected"),
-    [
+def test_colour_modes_are_converted_to_rgb_or_rgba():
+    for mode, kind, expected in (
         ("CMYK", "JPEG", "RGB"),
         ("L", "JPEG", "RGB"),
         ("P", "PNG", "RGB"),
         ("1", "PNG", "RGB"),
         ("RGBA", "PNG", "RGBA"),
         ("LA", "PNG", "RGBA"),
-    ],
-)
-def test_colour_modes_are_converted_to_rgb_or_rgba(mode, kind, expected):
-    base = Image.effect_noise((64, 64), 50).convert(expected)
-    if expected == "RGBA":
-        base.putalpha(Image.linear_gradient("L").resize((64, 64)))
-    assert normalised(encoded(base.convert(mode), kind)).mode == expected
+    ):
+        base = Image.effect_noise((64, 64), 50).convert(expected)
+        if expected == "RGBA":
+            base.putalpha(Image.linear_gradient("L").resize((64, 64)))
+        assert normalised(encoded(base.convert(mode), kind)).mode == expected, mode
 
 
 def test_transparent_palette_stays_transparent():
@@ -110,10 +105,10 @@ def test_a_colour_profile_is_skipped():
         assert abs(red - 200) + abs(green - 30) + abs(blue - 30) < 30
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_picture_is_refused(name):
-    with pytest.raises((UnsupportedMedia, PayloadTooLarge)):
-        images.normalise(BytesIO(HOSTILE[name]()), longest_edge=1600)
+def test_hostile_picture_is_refused(subtests):
+    for name, make in HOSTILE.items():
+        with subtests.test(name), pytest.raises((UnsupportedMedia, PayloadTooLarge)):
+            images.normalise(BytesIO(make()), longest_edge=1600)
 
 
 def test_an_upload_over_the_size_limit_is_refused_and_not_read_to_its_end():
@@ -121,13 +116,6 @@ def test_an_upload_over_the_size_limit_is_refused_and_not_read_to_its_end():
     with pytest.raises(PayloadTooLarge):
         images.normalise(stream, longest_edge=1600)
     assert stream.tell() <= images.MAX_BYTES + 1
-
-
-def test_a_script_appended_to_a_picture_is_removed():
-    polyglot = plain("JPEG") + b"<script>MARKER</script>PK\x03\x04"
-    kept = images.normalise(BytesIO(polyglot), longest_edge=1600)
-    assert b"MARKER" not in kept
-    assert kept.startswith(b"RIFF")
 
 
 # Pillow warns about invalid Exif data. Without this filter, the test suite would turn the warning into an error.
@@ -160,21 +148,11 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
     assert int(run.stdout) < 64
 
 
-@pytest.mark.parametrize(
-    ("kind", "size", "is_decoded"),
-    [
-        ("WEBP", (6000, 4000), True),
-        ("WEBP", (7900, 5000), False),
-        ("PNG", (6000, 4001), False),
-        ("JPEG", (7900, 5000), True),
-        ("JPEG", (8000, 5001), False),
-    ],
-)
-def test_a_jpeg_may_have_40_megapixels_and_other_formats_24(kind, size, is_decoded):
-    data = plain(kind, size)
-    if is_decoded:
-        assert max(normalised(data).size) == 1600
-    else:
+def test_a_jpeg_may_have_40_megapixels_and_other_formats_24():
+    for kind, size in (("WEBP", (6000, 4000)), ("JPEG", (7900, 5000))):
+        assert max(normalised(encoded(Image.new("L", size), kind, quality=1, method=0)).size) == 1600
+    too_large = png(struct.pack(">IIBBBBB", 6000, 4001, 8, 2, 0, 0, 0)), plain("JPEG", (8000, 5001), "L")
+    for data in too_large:
         with pytest.raises(PayloadTooLarge, match=r"40 megapiksel \(JPEG\) atau 24 megapiksel \(PNG dan WebP\)"):
             images.normalise(BytesIO(data), longest_edge=1600)
 
