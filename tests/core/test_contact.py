@@ -11,7 +11,7 @@ import pytest
 
 from app.accounts import notices
 from app.privacy.service import delivery_labels
-from config import Config, ConfigError
+from config import Config
 from tests.core.production import GOOD
 from tests.helpers.language import assert_readable
 
@@ -37,21 +37,19 @@ def contact(app, monkeypatch):
     monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], contact=CONTACT))
 
 
-@pytest.mark.usefixtures("contact")
-@pytest.mark.parametrize("name", SENTENCES)
-def test_a_sentence_about_the_administrator_ends_with_the_contact(name):
-    text = SENTENCES[name]()
-    assert text.endswith(f" hubungi administrator ({CONTACT}).")
-    assert_readable(text.removesuffix(f" ({CONTACT})."))
+def test_a_sentence_about_the_administrator_ends_with_the_contact(contact):
+    for name, render in SENTENCES.items():
+        text = render()
+        assert text.endswith(f" hubungi administrator ({CONTACT})."), name
+        assert_readable(text.removesuffix(f" ({CONTACT})."))
 
 
-@pytest.mark.usefixtures("app")
-@pytest.mark.parametrize("name", SENTENCES)
-def test_without_a_contact_no_sentence_says_whom_to_contact(name):
-    text = SENTENCES[name]()
-    assert "hubungi" not in text
-    assert text.endswith(".")
-    assert_readable(text)
+def test_without_a_contact_no_sentence_says_whom_to_contact(app):
+    for name, render in SENTENCES.items():
+        text = render()
+        assert "hubungi" not in text, name
+        assert text.endswith("."), name
+        assert_readable(text)
 
 
 def test_a_500_response_contains_the_administrator_contact(app, client, contact, monkeypatch):
@@ -73,12 +71,6 @@ def test_only_the_contact_module_contains_the_text_hubungi_administrator():
     files = [path for path in root.rglob("*") if path.suffix in (".py", ".html", ".js")]
     named = [path for path in files if "hubungi administrator" in path.read_text().lower()]
     assert named == [root / "core/contact.py"]
-
-
-@pytest.mark.parametrize("text", ["x" * 81, " "])
-def test_a_contact_has_one_to_eighty_characters(text):
-    with pytest.raises(ConfigError, match="CONTACT must have 1 to 80 characters"):
-        Config.from_env({**GOOD, "CONTACT": text})
 
 
 def test_a_line_break_in_the_contact_is_replaced_by_a_space():

@@ -1,4 +1,4 @@
-"""The same version is in the change log, in the OpenAPI document and in the log line of each start."""
+"""The same version is in the change log and in the log line of each start."""
 
 import logging
 import re
@@ -12,10 +12,6 @@ def test_the_change_log_begins_with_the_version():
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     versions = re.findall(r"^## \[(.+?)\] - \d{4}-\d{2}-\d{2}$", text, re.MULTILINE)
     assert versions[0] == VERSION
-
-
-def test_the_openapi_document_has_the_version(client):
-    assert client.get("/api/openapi.json").json["info"]["version"] == VERSION
 
 
 def test_a_start_is_logged_with_the_version(caplog):

@@ -4,10 +4,16 @@ import os
 import subprocess
 import sys
 
+from app.core.jobs.redis import WEB, connect
 from config import ROOT
 
 #: A valid database address where no server listens.
 DEAD_DATABASE = "postgresql://health@127.0.0.1:1/health"
+
+
+def dead_redis():
+    """Return a client like those of web processes. No server listens at its address."""
+    return connect("redis://127.0.0.1:1/0", **WEB)
 
 
 def flask(*words, **settings):
