@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,28 +13,27 @@ HARMFUL = re.compile(
 )
 
 
-@pytest.mark.parametrize(
-    ("html", "expected"),
-    [
-        ("<p>Halo <b>dunia</b></p>", "<p>Halo <b>dunia</b></p>"),
-        ("<div class=x><p style='a:b' id=y onclick=z>a</p></div>", "<p>a</p>"),
-        ("<script>alert(1)</script>a", "a"),
-        ("<p>a<!-- b --></p>", "<p>a</p>"),
-        (
-            "<a href='https://a.id/' target=_blank>a</a>",
-            '<a href="https://a.id/" rel="noopener noreferrer nofollow">a</a>',
-        ),
-        ("<a href='JaVa&#9;script:x'>a</a>", '<a rel="noopener noreferrer nofollow">a</a>'),
-        ("<img src='https://a.id/b.jpg' alt=c onerror=d>", '<img src="https://a.id/b.jpg" alt="c">'),
-        ("<img src='http://10.0.0.1/b.gif'>", "<img>"),
-        ("<td colspan=2>a", "a"),
-        ("<table><tr><td colspan=2>a</table>", '<table><tbody><tr><td colspan="2">a</td></tr></tbody></table>'),
-        ("5 < 6 & 7", "5 &lt; 6 &amp; 7"),
-        ("", ""),
-    ],
-)
-def test_only_allowed_tags_and_attributes_remain(html, expected):
-    assert sanitise(html) == expected
+SANITISED = [
+    ("<p>Halo <b>dunia</b></p>", "<p>Halo <b>dunia</b></p>"),
+    ("<div class=x><p style='a:b' id=y onclick=z>a</p></div>", "<p>a</p>"),
+    ("<script>alert(1)</script>a", "a"),
+    ("<p>a<!-- b --></p>", "<p>a</p>"),
+    (
+        "<a href='https://a.id/' target=_blank>a</a>",
+        '<a href="https://a.id/" rel="noopener noreferrer nofollow">a</a>',
+    ),
+    ("<a href='JaVa&#9;script:x'>a</a>", '<a rel="noopener noreferrer nofollow">a</a>'),
+    ("<img src='https://a.id/b.jpg' alt=c onerror=d>", '<img src="https://a.id/b.jpg" alt="c">'),
+    ("<img src='http://10.0.0.1/b.gif'>", "<img>"),
+    ("<td colspan=2>a", "a"),
+    ("<table><tr><td colspan=2>a</table>", '<table><tbody><tr><td colspan="2">a</td></tr></tbody></table>'),
+    ("5 < 6 & 7", "5 &lt; 6 &amp; 7"),
+    ("", ""),
+]
+
+
+def test_only_allowed_tags_and_attributes_remain():
+    assert [(html, sanitise(html)) for html, _ in SANITISED] == SANITISED
 
 
 def test_http_pictures_are_kept_only_if_the_caller_allows_them():
