@@ -60,7 +60,8 @@ _SENTENCES = {
     """,
     Word.COURTESY: """
         terima kasih | Terima kasih banyak | makasih | makasih kak | mksh | thanks | trims dok | tq |
-        matur nuwun | hatur nuhun | Alhamdulillah | terima kasih bu dokter | 🙏 makasih | pak
+        matur nuwun | hatur nuhun | Alhamdulillah | terima kasih bu dokter | 🙏 makasih | pak | makasih ya |
+        terima kasih ya kak
     """,
     Word.CONDOLENCE: """
         almarhum bapak saya | Ibu sudah meninggal pak | bapak wafat kemarin?
