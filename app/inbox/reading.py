@@ -225,7 +225,9 @@ class _Reading:
         return Meaning(word, (), named if word in (Word.DONE, Word.SKIP, Word.NOT_YET) else ())
 
     def _word(self) -> Word:
-        if self.tokens and self.tokens[0] not in PARTICLES and PARTICLES.issuperset(self.words):
+        if not self.tokens:
+            return Word.DOUBT
+        if self.tokens[0] not in PARTICLES and PARTICLES.issuperset(self.words):
             return Word.COURTESY
         if (word := _of_signs(self.words)) is not Word.DOUBT:
             return word
