@@ -116,11 +116,9 @@ def test_a_rejected_request_does_not_use_up_its_key(siti):
     assert write(siti).status_code == 201
 
 
-@pytest.mark.parametrize("key", ["short", "x" * 65, "with blank", "titik.titik", "ü" * 8])
-def test_an_invalid_key_is_refused(siti, key):
-    response = write(siti, key=key)
-    assert_error(response, 400, "validation_error")
-    assert "Idempotency-Key" in response.json["errors"]
+def test_an_invalid_key_is_refused(siti):
+    for key in ("short", "x" * 65, "with blank", "titik.titik", "ü" * 8):
+        assert_error(write(siti, key=key), 400, "validation_error", "Idempotency-Key")
 
 
 def test_an_expired_key_can_be_used_again_and_is_deleted_by_the_cleanup(siti):
