@@ -2,8 +2,6 @@
 
 import io
 
-import pytest
-
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
 
@@ -14,27 +12,28 @@ def send(client, body, content_type="application/json"):
     return client.post("/login", data=body, content_type=content_type)
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"{",
-        b"[" * 1000,
-        b'{"a":' * 1000,
-        b"nope",
-        b'{"username": NaN}',
-        b'{"username": Infinity}',
-        b'{"username": -Infinity}',
-        b'{"username": 1e999}',
-        b'{"username": ' + b"9" * 5000 + b"}",
-        b'{"username": ' + b"[" * 33 + b"]" * 33 + b"}",
-        b"\xff\xfe{}",
-        b'{"username": "\xc3\x28"}',
-        b'{"username": "a"} trailing',
-        b"'single'",
-    ],
+INVALID_JSON = (
+    b"{",
+    b"[" * 1000,
+    b'{"a":' * 1000,
+    b"nope",
+    b'{"username": NaN}',
+    b'{"username": Infinity}',
+    b'{"username": -Infinity}',
+    b'{"username": 1e999}',
+    b'{"username": ' + b"9" * 5000 + b"}",
+    b'{"username": ' + b"[" * 33 + b"]" * 33 + b"}",
+    b"\xff\xfe{}",
+    b'{"username": "\xc3\x28"}',
+    b'{"username": "a"} trailing',
+    b"'single'",
 )
-def test_invalid_json_is_refused(client, body):
-    assert_error(send(client, body), 400, "invalid_json")
+
+
+def test_invalid_json_is_refused(client, subtests):
+    for body in INVALID_JSON:
+        with subtests.test(str(body[:30])):
+            assert_error(send(client, body), 400, "invalid_json")
 
 
 def test_the_last_value_of_a_repeated_key_counts(client):
@@ -42,32 +41,27 @@ def test_the_last_value_of_a_repeated_key_counts(client):
     assert send(client, b'{"username": "a", "username": "siti", "password": "rahasia123"}').status_code == 200
 
 
-@pytest.mark.parametrize(
-    "body",
-    [b'{"username": "si\\u0000ti", "password": "x"}', b'{"username": "\\ud800", "password": "x"}', b'{"\\u0000": 1}'],
-)
-def test_text_that_cannot_be_stored_is_refused(client, body):
-    assert_error(send(client, body), 400, "invalid_text")
-
-
-def test_a_nul_character_in_json_query_or_form_is_refused(client):
-    assert_error(client.post("/login", {"username": "siti", "password": "a\0b"}), 400, "invalid_text")
+def test_text_that_cannot_be_stored_is_refused_in_json_query_and_form(client):
+    for body in (
+        b'{"username": "si\\u0000ti", "password": "x"}',
+        b'{"username": "\\ud800", "password": "x"}',
+        b'{"\\u0000": 1}',
+    ):
+        assert_error(send(client, body), 400, "invalid_text")
     assert_error(client.get("/send-verification-code?phone=%00"), 400, "invalid_text")
     form = client.as_(make_user()).put("/profile", data={"nama_ktp": "a\0b"}, content_type="multipart/form-data")
     assert_error(form, 400, "invalid_text")
 
 
-@pytest.mark.parametrize("body", [b"", b"   ", b"{}", b"[]", b"null", b'"x"', b"5", b"true"])
-def test_a_body_without_the_required_fields_is_a_validation_error(client, body):
-    assert_error(send(client, body), 400, "validation_error")
+def test_a_body_without_the_required_fields_is_a_validation_error(client):
+    for body in (b"", b"   ", b"{}", b"[]", b"null", b'"x"', b"5", b"true"):
+        assert_error(send(client, body), 400, "validation_error")
 
 
-@pytest.mark.parametrize(
-    "content_type", ["application/json", "text/plain;charset=UTF-8", "application/json; charset=utf-8"]
-)
-def test_json_is_parsed_with_json_and_text_content_types(client, content_type):
+def test_json_is_parsed_with_json_and_text_content_types(client):
     make_user(username="siti")
-    assert send(client, LOGIN, content_type).status_code == 200
+    for content_type in ("application/json", "text/plain;charset=UTF-8", "application/json; charset=utf-8"):
+        assert send(client, LOGIN, content_type).status_code == 200, content_type
 
 
 def test_strings_are_stripped_and_passwords_are_not(client):
@@ -92,10 +86,10 @@ def test_a_form_over_ten_mebibytes_is_too_large(client):
     assert_error(client.as_(make_user()).put("/profile", data={"image": upload}), 413, "payload_too_large")
 
 
-@pytest.mark.parametrize("body", [b"", b"--x", b"--x\r\nContent-Disposition: form-data\r\n\r\n", b"\x00\xff" * 50])
-def test_a_broken_form_never_crashes(client, body):
-    response = client.as_(make_user()).put("/profile", data=body, content_type="multipart/form-data; boundary=x")
-    assert response.status_code in (200, 400)
+def test_a_broken_form_never_crashes(siti):
+    for body in (b"", b"--x", b"--x\r\nContent-Disposition: form-data\r\n\r\n", b"\x00\xff" * 50):
+        response = siti.put("/profile", data=body, content_type="multipart/form-data; boundary=x")
+        assert response.status_code in (200, 400), response.text
 
 
 def test_a_broken_json_string_in_a_form_is_refused(client):

@@ -1,7 +1,5 @@
 """Required texts need a character that people can see."""
 
-import pytest
-
 from tests.forum.posts import category_id, write_thread
 from tests.helpers.client import assert_error
 
@@ -11,8 +9,10 @@ DOSE = {"jam": "00:00", "jumlah": 1, "satuan": "tablet"}
 OBAT = {"nama_obat": "Metformin", "frekuensi": 1, "aturan": "setelah makan", "jadwal": [DOSE]}
 
 
-@pytest.mark.parametrize("unseen", UNSEEN)
-def test_a_text_that_nobody_can_see_is_refused(siti, admin, unseen):
+def test_a_text_that_nobody_can_see_is_refused(siti, admin):
+    for unseen in UNSEEN:
+        assert_error(admin.post("/kategori", {"nama_kategori": unseen}), 400, "validation_error", "nama_kategori")
+    unseen = "\u200b"
     thread = {"category_id": category_id("Umum"), "title": "Menu", "content": "Apa saja?"}
     path = f"/forum/threads/{write_thread(siti)['id']}"
     reminder = {"judul": "Obat", "details": OBAT}
@@ -29,7 +29,6 @@ def test_a_text_that_nobody_can_see_is_refused(siti, admin, unseen):
             "details.jadwal.0.satuan",
         ),
         (admin, "/articles", {"title": unseen}, "title"),
-        (admin, "/kategori", {"nama_kategori": unseen}, "nama_kategori"),
         (admin, "/roles", {"name": unseen}, "name"),
         (admin, "/komunitas", {"nama": unseen}, "nama"),
         (admin, "/dokter", {"nama": unseen}, "nama"),
@@ -40,6 +39,6 @@ def test_a_text_that_nobody_can_see_is_refused(siti, admin, unseen):
     assert_error(siti.put(path, {"content": unseen}), 400, "validation_error", "content")
 
 
-@pytest.mark.parametrize("seen", ["a", "?", "🙏", "7", "م", "a\u200b", "👨\u200d👩"])
-def test_one_visible_character_is_enough(siti, seen):
-    assert write_thread(siti, title=seen, content=seen)["title"] == seen
+def test_one_visible_character_is_enough(siti):
+    for seen in ("a", "?", "🙏", "7", "م", "a\u200b", "👨\u200d👩"):
+        assert write_thread(siti, title=seen, content=seen)["title"] == seen

@@ -15,9 +15,8 @@ def test_the_second_read_is_a_cache_hit_with_a_cache_status_header(edge, thread)
     assert len(edge.service.asked) == 1
 
 
-@pytest.mark.parametrize("token", ["Bearer abc", "Basic YTpi", "0", "x"])
-def test_a_request_with_an_authorization_header_bypasses_the_cache(edge, thread, token):
-    for kept_before in (False, True):
+def test_a_request_with_an_authorization_header_bypasses_the_cache(edge, thread):
+    for kept_before, token in ((False, "Bearer abc"), (True, "Bearer abc"), (True, "Basic YTpi"), (True, "0")):
         own = edge.get(thread, Authorization=token)
         assert own.text == f"answer {len(edge.service.asked)} to /api{thread}"
         assert edge.service.asked[-1].headers["Authorization"] == token
@@ -44,13 +43,13 @@ def test_if_match_is_200_for_the_same_etag_and_400_for_another(edge, thread):
     assert (refused.status_code, refused.json()["error"]) == (400, "bad_request")
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
-def test_post_put_delete_and_options_reach_the_service(edge, thread, method):
+def test_post_put_delete_and_options_reach_the_service(edge, thread):
     copy = edge.get(thread)
-    written = edge.call(method, f"{thread}?a=1", data=b"{}", headers={"Content-Type": "application/json"})
-    assert (written.status_code, written.text) == (200, f"answer 2 to /api{thread}?a=1")
-    asked = edge.service.asked[-1]
-    assert (asked.method, asked.body, asked.headers["Content-Type"]) == (method, b"{}", "application/json")
+    for n, method in enumerate(("POST", "PUT", "DELETE", "OPTIONS"), 2):
+        written = edge.call(method, f"{thread}?a=1", data=b"{}", headers={"Content-Type": "application/json"})
+        assert (written.status_code, written.text) == (200, f"answer {n} to /api{thread}?a=1")
+        asked = edge.service.asked[-1]
+        assert (asked.method, asked.body, asked.headers["Content-Type"]) == (method, b"{}", "application/json")
     assert edge.get(thread).text == copy.text
 
 
@@ -62,15 +61,14 @@ def test_head_and_get_share_a_cached_response(edge, thread):
     assert [asked.method for asked in edge.service.asked] == ["GET"]
 
 
-@pytest.mark.parametrize("sent", ['"abc"', 'W/"abc"', '"other", W/"abc"', "*"])
-@pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_nginx_answers_a_matching_if_none_match_with_304_from_the_cache(edge, thread, method, sent):
+def test_nginx_answers_a_matching_if_none_match_with_304_from_the_cache(edge, thread):
     edge.service.headers["ETag"] = '"abc"'
     edge.service.headers["X-Total-Count"] = "7"
-    assert edge.get(thread, If_None_Match=sent).status_code == 304  # nothing was cached yet
-    again = edge.call(method, thread, headers={"If-None-Match": sent})
-    assert (again.status_code, again.content) == (304, b"")
-    assert (again.headers["ETag"], again.headers["X-Total-Count"]) == ('"abc"', "7")
+    for sent in ('"abc"', 'W/"abc"', '"other", W/"abc"', "*"):
+        for method in ("GET", "HEAD"):  # the first one finds nothing in the cache
+            again = edge.call(method, thread, headers={"If-None-Match": sent})
+            assert (again.status_code, again.content) == (304, b""), (method, sent)
+            assert (again.headers["ETag"], again.headers["X-Total-Count"]) == ('"abc"', "7")
     assert edge.get(thread, If_None_Match='W/"other"').status_code == 200
     assert len(edge.service.asked) == 1
 
