@@ -86,21 +86,6 @@ def test_weekly_dues_fall_on_the_local_weekday(zone, wall, weekday, after):
         assert local.weekday() == weekday or (in_gap and local.time() < wall)
 
 
-@given(
-    zones,
-    st.lists(walls, min_size=1, max_size=3, unique=True),
-    moments,
-    st.lists(st.integers(1, 2000), min_size=1, max_size=6),
-)
-def test_planning_in_steps_gives_the_same_due_times_as_in_one_step(zone, times, start, steps):
-    schedule = Schedule(zone, tuple(Slot(str(n), wall) for n, wall in enumerate(times)))
-    at, found = start, []
-    for minutes in steps:
-        found += schedule.dues(at, at + timedelta(minutes=minutes))
-        at += timedelta(minutes=minutes)
-    assert found == schedule.dues(start, at)
-
-
 def slots_of(times):
     return tuple(Slot(str(n), wall) for n, wall in enumerate(times))
 
@@ -171,10 +156,3 @@ def test_a_visit_is_due_at_its_lead_offsets_or_else_at_its_own_time(zone, before
     moments = [visit - OFFSETS[name] for name in before] or [visit]
     assert [due.at for due in dues] == sorted(moment for moment in moments if moment > now)
     assert all(due.occurrence == visit for due in dues)
-
-
-def test_the_next_occurrence_after_the_last_dose_of_a_day_is_tomorrow():
-    zone = ZoneInfo("Asia/Jakarta")
-    schedule = Schedule(zone, (Slot("0", time(7)), Slot("1", time(19))))
-    last, following = datetime(2026, 3, 2, 19, tzinfo=zone), datetime(2026, 3, 3, 7, tzinfo=zone)
-    assert schedule.next_occurrence(last) == following

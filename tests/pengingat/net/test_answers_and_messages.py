@@ -16,7 +16,7 @@ from tests.pengingat.net.plans import KINDS
 
 pytestmark = pytest.mark.takes(seconds=60)
 
-QUICK, LONG, STEPS = 5, int(os.environ.get("ANSWER_SEQUENCES", "40")), 25
+QUICK, LONG, STEPS = 2, int(os.environ.get("ANSWER_SEQUENCES", "40")), 25
 #: Number of sequences that contain everything in `PLAYED`.
 ENOUGH = 40
 WAYS = ("app", "link", "push", "chat", "caregiver")
