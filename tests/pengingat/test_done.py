@@ -20,16 +20,6 @@ def test_marking_done_before_the_first_dose_cancels_only_its_message(metformin, 
     assert not metformin.is_done
 
 
-def test_marking_done_after_a_dose_does_not_cancel_the_next_message(metformin, moment):
-    moment.move(hours=11, minutes=5)
-    for _ in range(2):
-        metformin.put(is_done=True)
-    assert waiting() == ["03 00:00", "03 12:00", "04 00:00"]
-    moment.move(hours=13)
-    jobs.top_up()
-    assert not metformin.is_done
-
-
 def test_resetting_is_done_queues_the_message_again(metformin):
     metformin.put(is_done=True)
     assert metformin.put(is_done=False)["is_done"] is False

@@ -122,16 +122,6 @@ def test_a_new_title_changes_only_future_occurrences(metformin, moment):
 # --- `is_done` and the ledger ---------------------------------------------------------------------------------------
 
 
-def test_is_done_answers_the_current_occurrence_and_false_reopens_it(metformin, moment):
-    moment.move(hours=11, minutes=5)
-    metformin.put(is_done=True)
-    assert ledger()[:2] == ["02 12:00 1 done", "03 00:00 0 pending"]
-    row = db.session.scalars(sa.select(Occurrence).filter_by(state="done")).one()
-    assert (row.answered_at, row.answered_via) == (moment.now, "app")
-    metformin.put(is_done=False)
-    assert ledger()[0] == "02 12:00 1 pending"
-
-
 def test_is_done_days_before_a_weekly_session_marks_the_next_session_done(siti, moment):
     session = create(
         siti, {"tipe": "terapi", "judul": "T", "details": {"jadwal": [{"hari": "minggu", "jam": "02:00"}]}}

@@ -31,15 +31,6 @@ def test_messages_have_no_link_without_a_public_address(siti, moment, obat):
     assert all(text.endswith("WIB.") for text in texts())
 
 
-def test_reminders_of_a_person_due_at_the_same_moment_share_one_link(public, siti, moment, obat):
-    for _ in range(2):
-        siti.post("/pengingat/obat", obat)
-    moment.move(hours=11, minutes=5)
-    link = re.findall(r"/k/(.{22})", str(payloads("messaging")[0]["text"]))[0]
-    assert siti.post(f"/konfirmasi/{link}", {"status": "done"}).json["state"] == "done"
-    assert ledger()[:2] == ["02 12:00 1 done", "02 12:00 1 done"]
-
-
 def test_the_link_page_shows_time_and_type_but_no_names_and_allows_no_scripts(token, client):
     response = page(client, token)
     assert response.status_code == 200
