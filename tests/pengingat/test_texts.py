@@ -24,7 +24,7 @@ METFORMIN = {
     ],
 }
 DOSE = "waktunya minum Metformin (1 tablet, setelah makan) pukul 07.00 WIB."
-VISIT = {"nama_dokter": "dr. Ani", "spesialisasi": "Penyakit Dalam", "nama_faskes": "RSUD Cibabat"}
+VISIT = {"nama_dokter": "dr. Ani", "spesialisasi": "Mata", "nama_faskes": "RSUD"}
 LINK = f"https://sehat.example.org/k/{'t' * 22}"
 
 
@@ -49,81 +49,41 @@ def of_unit(unit, **fields):
     return {**METFORMIN, "jadwal": [{"jam": "00:00", "jumlah": 10.0, "satuan": unit}], **fields}
 
 
-#: Type, details and slot of a due time, with the sentence of its message.
+#: Type, details and slot of a due time, with the sentence of its message. `@` is the time.
 SENTENCES = [
-    ("obat", METFORMIN, "0", DOSE),
-    ("obat", METFORMIN, "1", DOSE.replace("1 tablet", "0,5 tablet")),
-    ("obat", {**METFORMIN, "petunjuk": ""}, "0", DOSE),
-    ("obat", {**METFORMIN, "petunjuk": None}, "0", DOSE),
-    (
-        "obat",
-        {**METFORMIN, "petunjuk": "jangan  dengan\nsusu"},
-        "0",
-        "waktunya minum Metformin (1 tablet, setelah makan, jangan dengan susu) pukul 07.00 WIB.",
-    ),
-    (
-        "makan",
-        {"sarapan": {"jam": "00:00", "karbohidrat": "nasi merah", "protein": "telur", "lemak": ""}},
-        "sarapan",
-        "waktunya sarapan pukul 07.00 WIB. Menu: nasi merah, telur.",
-    ),
-    ("makan", {}, "makan", "waktunya makan pukul 07.00 WIB."),
-    (
-        "terapi",
-        {"jenis_terapi": "Fisio\n\nterapi", "tempat_terapi": " RSUD "},
-        "0",
-        "waktunya terapi Fisio terapi di RSUD pukul 07.00 WIB.",
-    ),
-    ("terapi", {}, "0", "waktunya terapi Judul pukul 07.00 WIB."),
-    *(
-        (
-            "kontrol",
-            VISIT,
-            slot,
-            f"{lead}jadwal kontrol dengan dr. Ani (Penyakit Dalam) di RSUD Cibabat, Selasa, 10 Maret 2026"
-            " pukul 07.00 WIB.",
-        )
-        for slot, lead in (("0", ""), ("1h", "1 jam lagi "), ("1d", "besok "))
-    ),
-    ("kontrol", {}, "0", "jadwal kontrol Judul, Selasa, 10 Maret 2026 pukul 07.00 WIB."),
+    ("obat", METFORMIN, "0", "waktunya minum Metformin (1 tablet, setelah makan) @"),
+    ("obat", METFORMIN, "1", "waktunya minum Metformin (0,5 tablet, setelah makan) @"),
+    ("obat", {**METFORMIN, "petunjuk": ""}, "0", "waktunya minum Metformin (1 tablet, setelah makan) @"),
+    ("obat", {**METFORMIN, "petunjuk": None}, "0", "waktunya minum Metformin (1 tablet, setelah makan) @"),
+    ("obat", of_unit("mg", petunjuk="tanpa  susu\n"), "0", "waktunya Metformin (10 mg, setelah makan, tanpa susu) @"),
+    ("makan", {"sarapan": {"karbohidrat": "nasi", "serat": "apel", "lemak": ""}}, "sarapan",
+     "waktunya sarapan @ Menu: nasi, apel."),
+    ("makan", {}, "makan", "waktunya makan @"),
+    ("terapi", {"jenis_terapi": "a\n\nb", "tempat_terapi": " RSUD "}, "0", "waktunya terapi a b di RSUD @"),
+    ("terapi", {}, "0", "waktunya terapi Judul @"),
+    ("kontrol", VISIT, "0", "jadwal kontrol dengan dr. Ani (Mata) di RSUD, Selasa, 10 Maret 2026 @"),
+    ("kontrol", VISIT, "1h", "1 jam lagi jadwal kontrol dengan dr. Ani (Mata) di RSUD, Selasa, 10 Maret 2026 @"),
+    ("kontrol", VISIT, "1d", "besok jadwal kontrol dengan dr. Ani (Mata) di RSUD, Selasa, 10 Maret 2026 @"),
+    ("kontrol", {}, "0", "jadwal kontrol Judul, Selasa, 10 Maret 2026 @"),
     # Links are broken by blanks, and a missing blank after a full stop removes no word.
-    ("obat", {**METFORMIN, "nama_obat": "judi.com"}, "0", DOSE.replace("Metformin", "judi. com")),
-    (
-        "obat",
-        {**METFORMIN, "nama_obat": "Metformin 500mg.Glimepirid 2mg"},
-        "0",
-        DOSE.replace("Metformin", "Metformin 500mg. Glimepirid 2mg"),
-    ),
-    ("obat", of_unit("s.id/abc"), "0", "waktunya Metformin (10 s. id/abc, setelah makan) pukul 07.00 WIB."),
-    (
-        "makan",
-        {"sarapan": {"karbohidrat": "nasi https://a.b", "serat": "judi.com"}},
-        "sarapan",
-        "waktunya sarapan pukul 07.00 WIB. Menu: nasi https a. b, judi. com.",
-    ),
-    (
-        "terapi",
-        {"jenis_terapi": "Pijat judi.com", "tempat_terapi": "siti@RSUD"},
-        "0",
-        "waktunya terapi Pijat judi. com di siti RSUD pukul 07.00 WIB.",
-    ),
-    (
-        "kontrol",
-        {"nama_dokter": "dr.Ani", "nama_faskes": "RS.Sehat"},
-        "0",
-        "jadwal kontrol dengan dr. Ani di RS. Sehat, Selasa, 10 Maret 2026 pukul 07.00 WIB.",
-    ),
-]
+    ("obat", of_unit("mg", nama_obat="judi.com"), "0", "waktunya judi. com (10 mg, setelah makan) @"),
+    ("obat", of_unit("mg", nama_obat="A 5mg.B 2mg"), "0", "waktunya A 5mg. B 2mg (10 mg, setelah makan) @"),
+    ("obat", of_unit("s.id/abc"), "0", "waktunya Metformin (10 s. id/abc, setelah makan) @"),
+    ("makan", {"sarapan": {"karbohidrat": "nasi https://a.b", "serat": "judi.com"}}, "sarapan",
+     "waktunya sarapan @ Menu: nasi https a. b, judi. com."),
+    ("terapi", {"jenis_terapi": "judi.com", "tempat_terapi": "x@RSUD"}, "0", "waktunya terapi judi. com di x RSUD @"),
+    ("kontrol", {"nama_dokter": "dr.Ani", "nama_faskes": "RS.Sehat"}, "0",
+     "jadwal kontrol dengan dr. Ani di RS. Sehat, Selasa, 10 Maret 2026 @"),
+]  # fmt: skip
 
 
 def test_message_and_push_have_the_sentence_of_the_type_without_links(subtests):
-    for tipe, details, slot, sentence in SENTENCES:
-        with subtests.test(sentence):
+    for tipe, details, slot, words in SENTENCES:
+        with subtests.test(words):
+            sentence = words.replace("@", "pukul 07.00 WIB.")
             assert said(tipe, details, slot) == f"Halo Siti, {sentence}"
-            assert push_of(tipe, details, slot) == {
-                "title": "Pengingat: Judul",
-                "body": sentence[0].upper() + sentence[1:],
-            }
+            body = sentence[0].upper() + sentence[1:]
+            assert push_of(tipe, details, slot) == {"title": "Pengingat: Judul", "body": body}
 
 
 def test_times_are_shown_in_the_time_zone_of_the_reminder():
@@ -168,7 +128,7 @@ def test_the_description_of_an_occurrence_depends_on_type_and_slot():
         ("terapi", {"jenis_terapi": "Fisioterapi", "tempat_terapi": "RSUD"}, "0", "Fisioterapi di RSUD"),
         ("terapi", {"tempat_terapi": "RSUD"}, "0", "di RSUD"),
         ("terapi", {}, "0", ""),
-        ("kontrol", VISIT, "1d", "dr. Ani (Penyakit Dalam) di RSUD Cibabat"),
+        ("kontrol", VISIT, "1d", "dr. Ani (Mata) di RSUD"),
         ("kontrol", {}, "0", ""),
     ):
         assert texts.what(reminder(tipe, details), due(slot)) == expected
