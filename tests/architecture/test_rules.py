@@ -75,12 +75,6 @@ def test_only_the_allowed_modules_commit_transactions(modules):
     )
 
 
-def test_the_type_any_is_used_at_most_150_times(modules):
-    """Only values from libraries without types should need `Any`, so the number of uses is limited."""
-    named = [node for each in modules for node in each.nodes if isinstance(node, ast.Name) and node.id == "Any"]
-    assert len(named) <= 150, "use a type, or `object`, instead of `Any`"
-
-
 def private_names(module):
     """Yield line and name of private attributes that ruff's rule SLF001 does not find.
 

@@ -1,4 +1,4 @@
-"""Timeouts that `flask pooler` stores in the database role, and connections that bypass the pooler."""
+"""Connections that ignore the timeouts of the database role, which PgBouncer needs (`deploy/SCALING.md`)."""
 
 import pytest
 import sqlalchemy as sa

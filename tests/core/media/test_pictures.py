@@ -268,9 +268,3 @@ def test_the_service_with_a_media_folder_starts_without_boto3():
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.stdout == "FolderStore\n", done.stderr
-
-
-def test_the_picture_field_is_serialized_as_an_address():
-    field = pictures.Picture()
-    assert field.serialize("image", {"image": "a.webp"}) == "/media/a.webp"
-    assert field.serialize("image", {"image": None}) is None

@@ -33,31 +33,6 @@ def server_log(app):
     return path
 
 
-def register(client, **data):
-    sent = {
-        "username": "siti",
-        "password": "sandi-yang-panjang-7",
-        "nama_ktp": f"{MARKER} Aminah",
-        "nama_samaran": MARKER,
-    }
-    return client.post(
-        "/register", {**sent, "nomor_hp": "081234567890", "email": "siti@rahasia.id", **data}
-    ).status_code
-
-
-def test_a_registration_conflict_logs_no_personal_data(committed, log):
-    written = server_log(committed).stat().st_size
-    client = Client(committed)
-    assert register(client) == 201
-    assert register(client, nomor_hp="081234567891", email="s@rahasia.id") == 409
-    assert register(client, username="budi", email="s@rahasia.id") == 409
-    assert register(client, username="budi", nomor_hp="081234567891") == 409
-    text = server_log(committed).read_bytes()[written:].decode()
-    assert "uq_users_username" in text
-    for word in (MARKER, "81234567890", "rahasia.id", "argon2", "INSERT"):
-        assert word not in text + log.getvalue()
-
-
 def opened(engine):
     if engine == "streams":
         return own_connection()

