@@ -2,8 +2,6 @@
 
 from time import time
 
-import pytest
-
 from app.inbox import jobs
 from tests.inbox.bodies import (
     DONE,
@@ -19,6 +17,7 @@ from tests.inbox.bodies import (
 )
 from tests.inbox.phones import rows
 from tests.inbox.reminders import state
+from tests.routes.requests import undone
 
 
 def number_of(siti):
@@ -36,12 +35,12 @@ def tell(provider, sender, part):
     return text, payload, rows()[-1].outcome
 
 
-@pytest.mark.parametrize("kind", WHATSAPP_KINDS)
-def test_each_whatsapp_message_type_has_its_text_and_its_outcome(provider, siti, sent, kind):
+def test_each_whatsapp_message_type_has_its_text_and_its_outcome(provider, siti, sent, subtests):
     (row,) = sent("Metformin", ref="wamid.7")
-    part, *expected = WHATSAPP_KINDS[kind]
-    assert tell(provider, number_of(siti), part) == tuple(expected)
-    assert state(row) == {DONE: "done", SKIPPED: "skipped"}.get(expected[-1], "pending")
+    for kind, (part, *expected) in WHATSAPP_KINDS.items():
+        with subtests.test(kind), undone():
+            assert tell(provider, number_of(siti), part) == tuple(expected)
+            assert state(row) == {DONE: "done", SKIPPED: "skipped"}.get(expected[-1], "pending")
 
 
 def test_removing_a_check_mark_reaction_undoes_the_answer(provider, siti, sent):
@@ -55,12 +54,11 @@ def test_removing_a_check_mark_reaction_undoes_the_answer(provider, siti, sent):
         assert state(row) == expected
 
 
-@pytest.mark.parametrize("kind", FONNTE_KINDS)
-def test_each_fonnte_message_type_has_its_text_and_its_outcome(provider, siti, sent, kind):
+def test_each_fonnte_message_type_has_its_text_and_its_outcome(provider, siti, sent, subtests):
     sent("Metformin")
-    part, text, type_, outcome = FONNTE_KINDS[kind]
-    body = {**fonnte_message(sender=number_of(siti), timestamp=f"{time():.0f}"), **part}
-    post_fonnte(provider, "message", body)
-    jobs.handle()
-    (row,) = rows()
-    assert (row.text, row.payload["type"], row.outcome) == (text, type_, outcome)
+    for kind, (part, *expected) in FONNTE_KINDS.items():
+        with subtests.test(kind), undone():
+            post_fonnte(provider, "message", fonnte_message(sender=number_of(siti), timestamp=f"{time():.0f}") | part)
+            jobs.handle()
+            (row,) = rows()
+            assert [row.text, row.payload["type"], row.outcome] == expected

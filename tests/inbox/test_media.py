@@ -1,12 +1,11 @@
 """Incoming messages without text: voice notes, pictures, stickers, documents and places."""
 
-import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.inbox import texts
 from app.notifications.senders.models import PhoneNumber
-from tests.inbox.phones import Phone, age
+from tests.inbox.phones import Phone
 from tests.inbox.reminders import state
 
 
@@ -18,29 +17,16 @@ def test_the_request_for_text_is_sent_once_per_reminder_and_then_help(phone, sen
     assert phone.write("", type="audio").text == texts.ONLY_TEXT
 
 
-def test_a_voice_note_after_the_answer_gets_the_help_text(phone, sent):
-    sent("Metformin")
-    phone.write("SUDAH")
-    assert phone.write("", type="audio").text == texts.HELP
+#: Types of events that no person wrote, or that no provider documents.
+UNWRITTEN = ["unsupported", "system", "ephemeral", "request_welcome", "revoke", "revoked", "edit", "order", "new"]
 
 
-def test_replies_to_media_obey_the_hourly_limit(phone, sent):
-    for ago in (50, 40, 30, 20):
-        sent("Metformin", ago=ago)
-        last = phone.write("", type="audio")
-    assert (last.outcome, last.text) == ("only text", None)
-    age(minutes=61)
-    assert phone.write("", type="audio").text == texts.ONLY_TEXT
-
-
-@pytest.mark.parametrize(
-    "kind", ["unsupported", "system", "ephemeral", "request_welcome", "revoke", "revoked", "edit", "order", "new", ""]
-)
-def test_an_event_that_no_person_wrote_is_ignored(phone, sent, kind):
+def test_an_event_that_no_person_wrote_is_ignored(phone, sent, subtests):
     (row,) = sent("Metformin")
-    said = phone.write("", type=kind)
-    assert (said.outcome, said.text) == ("ignored", None)
-    assert state(row) == "pending"
+    for kind in [*UNWRITTEN, ""]:
+        with subtests.test(kind):
+            said = phone.write("", type=kind)
+            assert (said.outcome, said.text, state(row)) == ("ignored", None, "pending")
 
 
 def test_an_event_of_an_unknown_number_is_ignored(siti):
