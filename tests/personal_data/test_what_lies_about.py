@@ -21,7 +21,7 @@ from tests.helpers.apps import config_for_tests
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
 from tests.pengingat.medicines import medicine
-from tests.personal_data.traces import found
+from tests.personal_data.traces import places_of
 
 #: Personal texts, with the tables that may contain each of them.
 OWN = {
@@ -84,7 +84,8 @@ def test_after_a_day_personal_texts_are_only_in_the_expected_tables(gateway, com
     assert {"reminder", "alert", "forum_reply", "broadcast", "security_notice"} <= set(
         db.session.scalars(sa.select(deliveries.c.kind).where(deliveries.c.state == DeliveryState.SENT))
     )
+    places = places_of(committed, OWN)
     for mark, own in OWN.items():
-        assert set(found(committed, mark)) <= own, mark
+        assert places[mark] <= own, mark
         told = [record for record in caplog.records if not record.name.startswith(("sqlalchemy", "tests", "dev"))]
         assert not [record for record in told if mark in str(vars(record))], mark

@@ -107,22 +107,32 @@ def _marked(table, column):
 def found(app, *marks):
     """Return the places that still contain a mark: rows of each table, keys in Redis, and stored files."""
     places = {}
-    for mark in marks:
-        for table in Base.metadata.sorted_tables:
-            row = sa.cast(sa.literal_column(f'"{table.name}"'), sa.Text)
-            written = (mark, mark.encode().hex(), mark.lower().encode().hex())  # bytea columns are shown in hexadecimal
-            like = sa.or_(*(row.ilike(f"%{text}%") for text in written))
-            rows = db.session.scalars(sa.select(row).select_from(table).where(like)).all()
-            if rows:
-                places.setdefault(table.name, []).extend(rows)
-        redis = app.extensions["redis"]
-        for key in redis.scan_iter():
-            if mark.lower().encode() in key.lower() + dump(redis, key).lower():
-                places.setdefault("redis", []).append(key.decode())
-        for name, _ in [entry for room in storage.Area for entry in storage.area(room).names()]:
-            if mark in name:
-                places.setdefault("store", []).append(name)
+    for place, text in _stored(app):
+        if any(word in text.lower() for mark in marks for word in _spellings(mark)):
+            places.setdefault(place, []).append(text)
     return places
+
+
+def places_of(app, marks):
+    """Return the places that contain each mark, by mark."""
+    stored = [(place, text.lower()) for place, text in _stored(app)]
+    return {mark: {place for place, text in stored if any(map(text.__contains__, _spellings(mark)))} for mark in marks}
+
+
+def _spellings(mark):
+    mark_ = mark.lower()
+    return mark_, mark.encode().hex(), mark_.encode().hex()  # bytea columns are shown in hexadecimal
+
+
+def _stored(app):
+    """Return the place and the text of each row, of each key in Redis, and of the name of each file."""
+    stored = []
+    for table in Base.metadata.sorted_tables:
+        row = sa.cast(sa.literal_column(f'"{table.name}"'), sa.Text)
+        stored += [(table.name, text) for text in db.session.scalars(sa.select(row).select_from(table))]
+    redis = app.extensions["redis"]
+    stored += [("redis", f"{key.decode()} {dump(redis, key).decode(errors='replace')}") for key in redis.scan_iter()]
+    return stored + [("store", name) for room in storage.Area for name, _ in storage.area(room).names()]
 
 
 def dump(redis, key):

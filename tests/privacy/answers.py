@@ -3,8 +3,7 @@
 from tests.helpers.factories import PASSWORD
 
 DEFAULTS = {"messages": True, "push": True, "quiet_hours": None, "broadcasts": True}
-
-
+PURPOSES = ["health_data", "broadcasts"]
 ANDROID = (
     "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/124.0.0.0 Mobile Safari/537.36"
 )
@@ -22,9 +21,6 @@ def log_in(client, path="/login", **headers):
 
 def lines(client):
     return client.get("/profile/akses").json
-
-
-PURPOSES = ["health_data", "broadcasts"]
 
 
 def said(client):

@@ -6,19 +6,7 @@ from itertools import count
 from app.core.database.session import db
 from app.notifications.models import Delivery
 
-OBAT = {
-    "judul": "Obat diabetes",
-    "details": {
-        "nama_obat": "Metformin",
-        "frekuensi": 1,
-        "aturan": "setelah makan",
-        "jadwal": [{"jam": "00:00", "jumlah": 1, "satuan": "tablet"}],
-    },
-}
-
-
 NOW = datetime(2026, 3, 2, 1, 0, tzinfo=UTC)
-
 
 _numbers = count(1)
 

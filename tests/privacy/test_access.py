@@ -11,8 +11,6 @@ from tests.helpers.factories import as_caller, make_admin, make_user
 from tests.helpers.language import assert_readable
 from tests.privacy.answers import lines
 
-ROUTE = "/profile/akses"
-
 
 def test_each_read_of_a_nik_is_one_entry(client, siti):
     siti.put("/profile", {"nik": "3273014502900001"})
@@ -33,16 +31,19 @@ def test_an_entry_of_a_caregiver_has_the_name_and_the_reason(client, siti):
     rows = lines(siti)
     assert {row["who"] for row in rows} == {"Budi Santoso"}
     assert {row["reason"] for row in rows} == {access.REASONS[AccessAction.HISTORY_READ], "Kontrol besok"}
+    assert lines(client.as_(make_user())) == [], "somebody else does not read them"
     db.session.execute(sa.delete(User).where(User.id == budi.id))
     assert {row["who"] for row in lines(siti)} == {"Pendamping yang sudah tidak terdaftar"}
 
 
-def test_the_number_of_statements_does_not_grow_with_the_entries(client, siti, statements):
+def test_entries_are_paged_and_the_latest_is_first(siti, statements):
     admin = as_caller(make_admin())
-    for _ in range(30):
-        access_log.record(admin, siti.id, AccessAction.NIK_READ)
+    for hours in range(9, 0, -1):
+        access_log.record(admin, siti.id, AccessAction.NIK_READ, f"{hours} jam")
     with statements.at_most(3):  # one SQL statement each for session, page and count
-        siti.get(f"{ROUTE}?per_page=10")
+        response = siti.get("/profile/akses?page=1&per_page=6")
+    assert [row["reason"] for row in response.json] == [f"{hours} jam" for hours in range(1, 7)]
+    assert response.headers["X-Total-Count"] == "9"
 
 
 def test_every_action_has_a_readable_indonesian_sentence():

@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
@@ -10,34 +9,20 @@ from app.core.lib.local_time import now
 from app.identity import consents
 from app.identity.care import CaregiverLink
 from app.identity.consents import Consent, ConsentSource, Purpose
-from app.identity.models import RoleName, User
+from app.identity.models import RoleName
 from app.notifications.models import Delivery
 from app.pengingat import jobs as pengingat_jobs
 from app.pengingat.models import Occurrence, Pengingat
 from app.privacy import jobs
+from tests.accounts.registration import SITI
 from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_user
 from tests.notifications.deliveries import words_of
+from tests.personal_data.leaving import OBAT
 from tests.privacy.answers import PURPOSES, granted, said
 
 ROUTE = "/profile/persetujuan"
-OBAT = {
-    "judul": "Obat diabetes",
-    "details": {
-        "nama_obat": "Metformin",
-        "frekuensi": 1,
-        "aturan": "setelah makan",
-        "jadwal": [{"jam": "00:00", "jumlah": 1, "satuan": "tablet"}],
-        "persediaan": {"sisa": 30},
-    },
-}
-REGISTRATION = {
-    "username": "siti",
-    "password": PASSWORD,
-    "nama_ktp": "Siti",
-    "nama_samaran": "Melati",
-    "nomor_hp": "081299998888",
-}
+STOCKED = {**OBAT, "details": {**OBAT["details"], "persediaan": {"sisa": 30}}}
 
 
 def states(model, *which):
@@ -61,43 +46,41 @@ def test_the_broadcast_consent_has_one_value_in_all_routes(siti):
     assert granted(siti)["broadcasts"] is False
 
 
-def test_reading_consents_needs_a_fixed_number_of_statements(siti, statements):
-    siti.put(ROUTE, dict.fromkeys(PURPOSES, True))
-    with statements.at_most(4):  # one each for session, person, roles and consents
-        siti.get(ROUTE)
+def test_only_the_consents_in_the_body_of_the_caller_are_recorded(client, siti):
+    response = siti.put(ROUTE, {"health_data": False})
+    assert response.status_code == 200
+    assert response.json == siti.get(ROUTE).json
+    rows = said(siti)
+    assert {name: (row["granted"], row["version"], row["way"]) for name, row in rows.items()} == {
+        "health_data": (False, consents.VERSION, "app"),
+        "broadcasts": (True, None, None),
+    }
+    assert rows["health_data"]["at"] is not None
+    assert granted(client.as_(make_user()))["health_data"] is True
 
 
 # --- registration ---------------------------------------------------------------------------------------------------
 
 
 def register(client, **more):
-    response = client.post("/register", {**REGISTRATION, **more})
+    response = client.post("/register", {**SITI, **more})
     assert response.status_code == 201, response.text
     return client.with_token(response.json["access_token"])
 
 
-def test_registering_without_consents_leaves_them_granted(client, app):
+def test_registering_without_consents_leaves_them_granted(client):
     new = register(client)
-    assert [row["way"] for row in new.get(ROUTE).json] == [None] * 2
+    nothing = {"granted": True, "version": None, "at": None, "way": None}
+    assert new.get(ROUTE).json == [{"purpose": purpose, **nothing} for purpose in PURPOSES]
     assert new.post("/pengingat/obat", OBAT).status_code == 201
 
 
-def test_a_registration_records_the_consents_in_its_body(client, app):
-    new = register(client, consents={"health_data": True, "broadcasts": False, "tidak_dikenal": 1})
+def test_a_registration_records_the_consents_in_its_body(client):
+    new = register(client, consents={"health_data": False, "broadcasts": True, "tidak_dikenal": 1})
     assert {name: (row["granted"], row["way"]) for name, row in said(new).items()} == {
-        "health_data": (True, "registration"),
-        "broadcasts": (False, "registration"),
+        "health_data": (False, "registration"),
+        "broadcasts": (True, "registration"),
     }
-
-
-@pytest.mark.parametrize(("sent", "code"), [({"health_data": "x"}, "validation_error"), ("ya", "validation_error")])
-def test_a_registration_with_bad_consents_is_refused(client, app, sent, code):
-    assert_error(client.post("/register", {**REGISTRATION, "consents": sent}), 400, code)
-    assert db.session.scalar(sa.select(sa.func.count()).select_from(User)) == 0
-
-
-def test_without_health_data_consent_at_registration_reminders_are_refused(client, app):
-    new = register(client, consents={"health_data": False})
     assert_error(new.post("/pengingat/obat", OBAT), 409, "consent_withdrawn")
 
 
@@ -111,7 +94,7 @@ def unsent_words():
 
 
 def test_withdrawing_health_data_consent_stops_reminders_immediately(siti):
-    reminder = siti.post("/pengingat/obat", OBAT).json["id"]
+    reminder = siti.post("/pengingat/obat", STOCKED).json["id"]
     assert unsent_words()
     siti.put(ROUTE, {"health_data": False})
     for _ in range(2):
@@ -124,15 +107,6 @@ def test_withdrawing_health_data_consent_stops_reminders_immediately(siti):
     ):
         assert_error(response, 409, "consent_withdrawn")
     assert len(siti.get("/pengingat").json) == 1
-
-
-def test_a_withdrawal_does_not_affect_reminders_of_other_people(client, siti):
-    other = client.as_(make_user())
-    other.post("/pengingat/obat", OBAT)
-    siti.put(ROUTE, {"health_data": False})
-    withdrawn_since(100)
-    assert jobs.delete_withdrawn() == 0
-    assert (states(Delivery), len(other.get("/pengingat").json)) == ({"pending"}, 1)
 
 
 def test_consent_given_again_before_the_deletion_resumes_reminders(siti):
@@ -161,13 +135,17 @@ def test_cancelling_an_erasure_does_not_resume_reminders_without_consent(client,
     assert (states(Delivery, is_reminder), states(Occurrence)) == ({"pending"}, {"pending"})
 
 
-def test_reminders_are_deleted_within_72_hours_of_a_withdrawal(siti):
-    siti.post("/pengingat/obat", OBAT)
+def test_only_the_reminders_of_the_person_are_deleted_within_72_hours_of_a_withdrawal(client, siti):
+    other = client.as_(make_user())
+    for client_ in (siti, other):
+        client_.post("/pengingat/obat", OBAT)
     siti.put(ROUTE, {"health_data": False})
     withdrawn_since(71)
+    siti.put(ROUTE, {"health_data": False})  # does not restart the deadline
     assert jobs.delete_withdrawn() == 1
     for model in (Pengingat, Occurrence, Delivery):
-        assert db.session.scalar(sa.select(sa.func.count()).select_from(model)) == 0
+        assert set(db.session.scalars(sa.select(model.user_id))) == {other.id}
+    assert states(Delivery) == {"pending"}
     assert jobs.delete_withdrawn() == 0
     assert granted(siti)["health_data"] is False
     siti.put(ROUTE, {"health_data": True})
@@ -189,13 +167,6 @@ def test_consent_given_again_during_the_deletion_job_keeps_the_reminders(siti, m
     monkeypatch.setattr(jobs, "_delete", given_again_meanwhile)
     assert jobs.delete_withdrawn() == 0
     assert len(siti.get("/pengingat").json) == 1
-
-
-def test_withdrawing_a_consent_twice_does_not_restart_the_deadline(siti):
-    siti.put(ROUTE, {"health_data": False})
-    withdrawn_since(71)
-    siti.put(ROUTE, {"health_data": False})
-    assert db.session.scalar(sa.select(Consent.created_at)) < now() - timedelta(hours=70)
 
 
 # --- caregivers -----------------------------------------------------------------------------------------------------

@@ -25,8 +25,8 @@ def told(answers, endpoint):
 def test_the_recorded_requests_include_conflicts_refusals_and_crashes(traces):
     statuses = [one.status for one in traces.answers]
     assert {200, 400, 401, 403, 404, 409, 500} <= set(statuses)
-    assert len(statuses) > 200
-    assert len(traces.log) > 200
+    assert len(statuses) > 150
+    assert len(traces.log) > 150
 
 
 @pytest.mark.parametrize("reader", ["nobody", "pasien", "pendamping"])
@@ -136,13 +136,9 @@ def test_each_word_lies_only_in_its_tables(traces):
     assert {name: traces.stored[name] for name in PLACES} == PLACES
 
 
-@pytest.mark.parametrize("name", sorted(MARKS))
-def test_the_own_copy_has_each_word_but_the_passwords(traces, name):
-    files = [path for path, content in traces.copy.items() if MARKS[name].encode() in content]
-    assert bool(files) is ("password" not in name)
-
-
-def test_the_own_copy_has_every_table_that_the_person_filled_and_the_picture(traces):
+def test_the_own_copy_has_each_word_but_the_passwords_and_every_table_that_the_person_filled(traces):
+    everything = b"".join(traces.copy.values())
+    assert {name for name, word in MARKS.items() if word.encode() not in everything} == {"password", "new password"}
     empty = {path for path, content in traces.copy.items() if path.endswith(".json") and content == b"[\n]\n"}
     filled = {path for path in traces.copy if path.endswith(".json")} - empty
     tables = (
