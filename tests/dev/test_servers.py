@@ -30,78 +30,35 @@ def redis(url):
         yield client
 
 
-def test_postgres_keeps_its_data_over_a_restart(tmp_path):
-    data = tmp_path / "postgres"
+def test_postgres_keeps_its_data_over_a_crash(tmp_path):
+    data, unfinished = tmp_path / "postgres", tmp_path / "postgres.xyz"
+    unfinished.mkdir()
+    (unfinished / "PG_VERSION").write_text("18\n")
     with Supervisor(tmp_path / "logs") as supervisor, cursor(start_postgres(supervisor, data).url()) as sql:
-        sql.execute("create table note as select 'kept' as text")
-    with Supervisor(tmp_path / "logs") as supervisor, cursor(start_postgres(supervisor, data).url()) as sql:
-        sql.execute("select text from note")
-        assert sql.fetchone() == ("kept",)
-
-
-def test_valkey_keeps_its_data_over_a_restart(tmp_path):
-    with (
-        Supervisor(tmp_path / "logs") as supervisor,
-        redis(start_valkey(supervisor, tmp_path / "valkey").url) as client,
-    ):
-        client.set("note", "kept")
-    with (
-        Supervisor(tmp_path / "logs") as supervisor,
-        redis(start_valkey(supervisor, tmp_path / "valkey").url) as client,
-    ):
-        assert client.get("note") == b"kept"
-
-
-def test_valkey_requires_a_password(tmp_path):
-    with Supervisor(tmp_path / "logs") as supervisor:
-        host = start_valkey(supervisor, tmp_path / "valkey", durable=False).url.rpartition("@")[2]
-        with redis(f"redis://{host}") as client, pytest.raises(AuthenticationError):
-            client.ping()
-
-
-def test_the_database_role_is_no_superuser_but_can_create_extensions(tmp_path):
-    data = tmp_path / "postgres"
-    with (
-        Supervisor(tmp_path / "logs") as supervisor,
-        cursor(start_postgres(supervisor, data, durable=False).url()) as sql,
-    ):
+        assert not unfinished.exists(), "a data folder that an interrupted start left"
         sql.execute("create extension pg_trgm")
         sql.execute("select rolsuper from pg_roles where rolname = current_user")
         assert sql.fetchone() == (False,)
         sql.execute("select lower('ÉÇ'), current_setting('max_connections'), current_setting('timezone')")
         assert sql.fetchone() == ("éç", "200", "UTC")
-
-
-def test_a_socket_path_that_is_too_long_is_replaced_by_a_temporary_one(tmp_path):
-    deep = tmp_path / ("a folder " * 12) / "postgres"
-    with Supervisor(tmp_path / "logs") as supervisor:
-        postgres = start_postgres(supervisor, deep, durable=False)
-        assert postgres.sockets != deep
-        assert postgres.sockets.stat().st_mode & 0o077 == 0
-        with cursor(postgres.url()) as sql:
-            sql.execute("select 1")
-    assert not postgres.sockets.exists()
-
-
-def test_postgres_starts_in_spite_of_a_stale_pid_file(tmp_path):
-    data = tmp_path / "postgres"
-    with Supervisor(tmp_path / "logs") as supervisor:
-        start_postgres(supervisor, data, durable=False)
+        sql.execute("create table note as select 'kept' as text")
+    # After a power cut, another program may have the process id in the file.
     (data / "postmaster.pid").write_text(f"{os.getpid()}\n{data}\n1700000000\n5432\n\n\n\nready\n")
-    with Supervisor(tmp_path / "logs") as supervisor:
-        start_postgres(supervisor, data, durable=False)
+    with Supervisor(tmp_path / "logs") as supervisor, cursor(start_postgres(supervisor, data).url()) as sql:
+        sql.execute("select text from note")
+        assert sql.fetchone() == ("kept",)
 
 
-def test_an_unfinished_data_folder_is_deleted_and_created_again(tmp_path):
-    data, unfinished = tmp_path / "postgres", tmp_path / "postgres.xyz"
-    unfinished.mkdir()
-    (unfinished / "PG_VERSION").write_text("18\n")
-    with (
-        Supervisor(tmp_path / "logs") as supervisor,
-        cursor(start_postgres(supervisor, data, durable=False).url()) as sql,
-    ):
-        sql.execute("select 1")
-    assert not unfinished.exists()
+def test_valkey_keeps_its_data_over_a_restart_and_requires_a_password(tmp_path):
+    def start(supervisor):
+        return start_valkey(supervisor, tmp_path / "valkey").url
+
+    with Supervisor(tmp_path / "logs") as supervisor, redis(start(supervisor)) as client:
+        client.set("note", "kept")
+    with Supervisor(tmp_path / "logs") as supervisor, redis(url := start(supervisor)) as client:
+        assert client.get("note") == b"kept"
+        with redis(f"redis://{url.rpartition('@')[2]}") as stranger, pytest.raises(AuthenticationError):
+            stranger.ping()
 
 
 def test_postgres_runs_from_a_folder_that_only_its_owner_may_enter(tmp_path, monkeypatch):
@@ -112,5 +69,11 @@ def test_postgres_runs_from_a_folder_that_only_its_owner_may_enter(tmp_path, mon
     closed.chmod(0o700)
     inside = closed / servers.programs().relative_to(packages)
     monkeypatch.setattr(servers, "programs", lambda: inside)
-    with Supervisor(tmp_path / "logs") as supervisor, cursor(start_postgres(supervisor, closed / "data").url()) as sql:
-        sql.execute("create extension pg_trgm")  # PostgreSQL reads the extension from the folder `closed`.
+    deep = closed / ("a folder " * 12) / "postgres"  # too long for the path of a socket
+    with Supervisor(tmp_path / "logs") as supervisor:
+        postgres = start_postgres(supervisor, deep, durable=False)
+        assert postgres.sockets != deep
+        assert postgres.sockets.stat().st_mode & 0o077 == 0
+        with cursor(postgres.url()) as sql:
+            sql.execute("create extension pg_trgm")  # PostgreSQL reads the extension from the folder `closed`.
+    assert not postgres.sockets.exists()

@@ -25,22 +25,21 @@ def send(sim, *, within_s=PATIENCE_S, **options):
         return session.post(f"{sim.url}/messaging/send", headers=TOKEN, data=FORM, timeout=within_s, **options)
 
 
-@pytest.mark.parametrize(
-    ("kind", "error"),
-    [
-        ("down", requests.ConnectionError),
-        ("drop", requests.exceptions.ChunkedEncodingError),
-        ("hang", requests.ReadTimeout),
-        ("not_http", requests.ConnectionError),
-    ],
-)
-def test_a_connection_fault_fails_one_call_and_the_next_succeeds(sim, kind, error):
-    sim.fault("messaging", kind)
-    with pytest.raises(error):
-        send(sim, within_s=0.3 if kind == "hang" else PATIENCE_S)
-    assert sim.messaging.sent == []
-    assert send(sim).json()["status"] is True
-    assert [call.fault for call in sim.messaging.calls] == [kind, None]
+def test_a_connection_fault_fails_one_call_and_the_next_succeeds(sim):
+    errors = {
+        "down": requests.ConnectionError,
+        "drop": requests.exceptions.ChunkedEncodingError,
+        "hang": requests.ReadTimeout,
+        "not_http": requests.ConnectionError,
+    }
+    for kind, error in errors.items():
+        sim.fault("messaging", kind)
+        with pytest.raises(error):
+            send(sim, within_s=0.3 if kind == "hang" else PATIENCE_S)
+        assert sim.messaging.sent == []
+        assert send(sim).json()["status"] is True
+        assert [call.fault for call in sim.messaging.calls] == [kind, None]
+        sim.reset()
 
 
 def test_each_content_fault_returns_its_response(sim):
