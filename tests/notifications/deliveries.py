@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
-from app.notifications import outbox
+from app.notifications import jobs, outbox
 from app.notifications.delivery import claims, drain, rendering, settlements
 from app.notifications.models import Channel, Delivery, deliveries
 from dev import outbox as outbox_page
@@ -55,6 +55,12 @@ def announced(broadcast):
 def reread(dedupe_key):
     db.session.expire_all()
     return db.session.scalars(sa.select(Delivery).filter_by(dedupe_key=dedupe_key)).one()
+
+
+def drained(row):
+    """Send what is due. Return the row as it is after that."""
+    jobs.drain("urgent")
+    return reread(row.dedupe_key)
 
 
 def age(seconds, *, of):

@@ -8,7 +8,7 @@ from app.core.database.session import db
 from app.notifications import jobs
 from app.notifications.models import Channel
 from app.push.models import PushSubscription
-from tests.notifications.deliveries import add, reread
+from tests.notifications.deliveries import add, drained
 
 PAYLOAD = {"title": "Halo", "body": "Ada kabar ☺", "url": "/forum/5"}
 #: The push of a reminder on a verified browser, and on an unverified one.
@@ -38,9 +38,7 @@ def push(user_id, kind="reminder"):
 
 def push_to(subscription_id):
     """Send a push to one browser, and return its delivery."""
-    row = add(channel=Channel.PUSH, target=str(subscription_id), words=PAYLOAD, kind="push")
-    jobs.drain("urgent")
-    return reread(row.dedupe_key)
+    return drained(add(channel=Channel.PUSH, target=str(subscription_id), words=PAYLOAD, kind="push"))
 
 
 def shown(sim, browser):

@@ -13,7 +13,7 @@ from app.notifications import jobs
 from app.notifications.delivery.drain import Lane
 from app.notifications.models import Channel, DeliveryState
 from tests.helpers.factories import make_user
-from tests.notifications.deliveries import add, age, reread
+from tests.notifications.deliveries import add, age, drained, reread
 
 
 @pytest.fixture
@@ -43,11 +43,6 @@ def noisy(user_id):
     """Set quiet hours that begin in an hour."""
     local = db_time.now().astimezone(ZoneInfo("Asia/Jakarta"))
     wish(user_id, quiet_start=(local + timedelta(hours=1)).time(), quiet_end=(local + timedelta(hours=2)).time())
-
-
-def drained(row):
-    jobs.drain("urgent")
-    return reread(row.dedupe_key)
 
 
 def test_a_message_waits_until_the_end_of_quiet_hours_in_the_zone_of_the_persons_domicile(committed, gateway):

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
-from threading import Condition, Event, Thread
-from threading import enumerate as enumerate_threads
+from threading import Event, Thread
 
 import pytest
 import sqlalchemy as sa
@@ -16,14 +15,14 @@ from app.core.jobs import queue
 from app.core.lib import local_time
 from app.identity.models import User
 from app.notifications import jobs
-from app.notifications.delivery import claims, drain
+from app.notifications.delivery import drain
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.delivery.claims import UndeliverableError
 from app.notifications.models import Channel, DeliveryState
 from app.notifications.senders import numbers, sender_status
 from dev.stack.waiting import PATIENCE_S, wait_until
 from tests.helpers.client import Client
-from tests.notifications.deliveries import add, age, committed_user, reread, words_of
+from tests.notifications.deliveries import add, age, committed_user, drained, reread, words_of
 from tests.notifications.senders.numbers_of_people import make_invalid, pass_time
 
 
@@ -75,21 +74,25 @@ def test_a_number_invalid_on_two_days_is_flagged_and_gets_no_more_messages(commi
 
 
 @pytest.mark.parametrize(
-    ("fault", "state", "is_valid"),
-    [(None, DeliveryState.SENT, True), ("target_invalid", DeliveryState.FAILED, False), ("drop", "pending", False)],
+    ("fault", "first", "is_valid", "second"),
+    [
+        (None, DeliveryState.SENT, True, DeliveryState.SENT),
+        ("target_invalid", DeliveryState.FAILED, False, DeliveryState.FAILED),
+        ("drop", DeliveryState.PENDING, False, DeliveryState.SENT),
+    ],
 )
-def test_after_a_week_the_next_message_decides_whether_a_number_is_valid(committed, gateway, fault, state, is_valid):
+def test_after_a_week_the_next_message_decides_about_a_number(committed, gateway, fault, first, is_valid, second):
     user = committed_user()
     make_invalid(user)
     pass_time(user, days=7)
     db.session.commit()
     if fault:
         gateway.fault("messaging", fault)
-    assert drained(user).state == state
+    assert drained(add(user_id=user.id, target=None)).state == first
     assert len(gateway.messaging.calls) == 1
     invalid_at = db.session.get_one(User, user.id, populate_existing=True).phone_invalid_at
     assert (invalid_at is None) is is_valid
-    assert drained(user).state == (DeliveryState.FAILED if fault == "target_invalid" else DeliveryState.SENT)
+    assert drained(add(user_id=user.id, target=None)).state == second
 
 
 @pytest.mark.parametrize("note", ["accepted of a doubted number", "sender is up again"])
@@ -106,30 +109,21 @@ def test_a_sent_delivery_stays_sent_when_saving_the_number_or_sender_fails(commi
         monkeypatch.setattr(numbers, "accepted", fail)
     else:
         monkeypatch.setattr(sender_status, "record_accepted", fail)
-    row = drained(user)
+    row = drained(add(user_id=user.id, target=None))
     assert (row.state, row.unconfirmed_calls, len(gateway.messaging.calls)) == (DeliveryState.SENT, 0, 1)
     assert row.provider_ref
-
-
-def drained(user):
-    """Add a message for this person, run a drain, and return the message."""
-    row = add(user_id=user.id, target=None)
-    jobs.drain("urgent")
-    return reread(row.dedupe_key)
 
 
 def test_the_retry_after_of_a_provider_is_respected(committed, gateway):
     row = add()
     gateway.fault("messaging", "status", status=429, retry_after=300)
     asked = local_time.now()
-    jobs.drain("urgent")
-    assert reread(row.dedupe_key).next_try_at - asked >= timedelta(seconds=300)
+    assert drained(row).next_try_at - asked >= timedelta(seconds=300)
 
 
 def test_a_delivery_that_raises_an_error_does_not_stop_the_others(committed, gateway):
     broken, fine = add(payload={}), add()
-    jobs.drain("urgent")
-    assert reread(broken.dedupe_key).state == DeliveryState.PENDING
+    assert drained(broken).state == DeliveryState.PENDING
     assert reread(fine.dedupe_key).state == DeliveryState.SENT
 
 
@@ -159,40 +153,20 @@ def test_a_hanging_channel_does_not_block_another_channel(committed, gateway, mo
     thread.join()
 
 
-def test_a_drain_that_is_ended_by_its_job_timeout_claims_no_more_deliveries(committed, gateway, monkeypatch):
-    called, let_go, ended = Event(), Event(), Event()
+def test_a_drain_that_is_ended_by_its_job_timeout_claims_no_more_deliveries(committed, monkeypatch):
+    lanes = []
 
-    class Alarmed(Condition):
-        def wait_for(self, predicate, timeout=None):
-            while not called.is_set():
-                self.wait(0.01)
-            raise JobTimeoutException("the time is up")
+    class EndedLane(drain.Lane):
+        def start(self):
+            lanes.append(self)
+            raise JobTimeoutException
 
-        def notify_all(self):
-            ended.set()
-            super().notify_all()
-
-    def answered_late(delivery):
-        claims.begin(delivery)
-        called.set()
-        assert let_go.wait(PATIENCE_S)
-        return "ref"
-
-    monkeypatch.setattr(drain, "Condition", Alarmed)
-    transports = {**drain.routing().transports, Channel.MESSAGING: answered_late}
-    monkeypatch.setitem(committed.extensions, "routing", replace(drain.routing(), transports=transports))
-    first = add()
+    monkeypatch.setattr(drain, "Lane", EndedLane)
+    row = add()
     with pytest.raises(JobTimeoutException):
         jobs.drain("urgent")
-    # Another thread of this drain could still claim the second message. So wait until only the thread with the
-    # unfinished call is left.
-    wait_until(lambda: [thread.name for thread in enumerate_threads()].count("urgent-messaging") == 1)
-    second = add()
-    ended.clear()
-    let_go.set()
-    assert ended.wait(PATIENCE_S)
-    wait_until(lambda: reread(first.dedupe_key).state == DeliveryState.SENT)
-    assert reread(second.dedupe_key).state == DeliveryState.PENDING
+    assert not any(lane.send_next() for lane in lanes)
+    assert reread(row.dedupe_key).state == DeliveryState.PENDING
 
 
 def test_an_urgent_drain_leaves_bulk_deliveries_and_a_bulk_drain_sends_both(committed, gateway):
@@ -214,17 +188,17 @@ def waiting(name):
 
 
 def test_the_scheduler_enqueues_one_drain_for_due_deliveries_and_a_second_if_one_is_ten_seconds_late(committed):
-    drained = ("drain", ("urgent",), 35)
+    job = ("drain", ("urgent",), 35)
     row = add(due_at=local_time.now() + timedelta(minutes=30))
     jobs.enqueue_due()
     assert (waiting("urgent"), waiting("bulk")) == ([], [])
     age(1800, of=row)
     for _ in range(3):
         jobs.enqueue_due()
-    assert (waiting("urgent"), waiting("bulk")) == ([drained], [])
+    assert (waiting("urgent"), waiting("bulk")) == ([job], [])
     age(11, of=row)
     jobs.enqueue_due()
-    assert (waiting("urgent"), waiting("bulk")) == ([drained], [drained])
+    assert (waiting("urgent"), waiting("bulk")) == ([job], [job])
 
 
 def test_the_scheduler_sends_due_deliveries_itself_without_redis(committed, gateway, monkeypatch):

@@ -14,7 +14,7 @@ from app.notifications.senders import sender_status
 from app.notifications.senders.models import PhoneNumber
 from dev.stack.waiting import PATIENCE_S
 from tests.helpers.factories import make_user
-from tests.notifications.deliveries import REMINDER, TEXT, add, committed_user, reread
+from tests.notifications.deliveries import REMINDER, TEXT, add, committed_user, drained
 
 
 def wrote(phone, ago):
@@ -74,9 +74,7 @@ def test_a_template_carries_the_text_and_no_buttons_without_a_webhook(committed,
 
 def test_without_a_template_the_delivery_fails(committed, sim, whatsapp):
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"broadcast": "kabar"}')
-    row = add(kind="reminder", words=REMINDER)
-    jobs.drain("urgent")
-    row = reread(row.dedupe_key)
+    row = drained(add(kind="reminder", words=REMINDER))
     assert (row.state, row.last_error, row.unconfirmed_calls) == (DeliveryState.FAILED, "needs_template", 0)
     assert not sim.messaging.calls
 
@@ -133,8 +131,7 @@ def test_a_text_that_whatsapp_refuses_is_sent_once_as_a_template(committed, sim,
             row = add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
             sim.fault("messaging", "code_131047")
             jobs.drain("urgent")
-            jobs.drain("urgent")
-            row = reread(row.dedupe_key)
+            row = drained(row)
             outcome = (row.state, row.last_error, row.attempts, row.unconfirmed_calls)
             assert outcome == (state, error, 1, 0)
             assert [message.kind for message in sim.messaging.sent] == kinds
@@ -146,7 +143,6 @@ def test_a_template_that_whatsapp_refuses_is_not_sent_again(committed, sim, what
     row = add(kind="reminder", words=REMINDER, user_id=committed_user().id, target=None)
     sim.fault("messaging", "code_131047", times=None)
     for _ in range(3):
-        jobs.drain("urgent")
-    row = reread(row.dedupe_key)
+        row = drained(row)
     assert (row.state, row.last_error) == (DeliveryState.FAILED, "messaging: code 131047")
     assert len(sim.messaging.calls) == 2

@@ -16,10 +16,8 @@ from app.notifications.delivery import number_verification
 from app.notifications.models import About, Broadcast, Channel, Delivery, DeliveryState
 from app.pengingat.caregiving import alerts
 from app.pengingat.ledger import bells, stock
-from app.privacy.service import delivery_labels
 from tests.helpers.factories import make_user
-from tests.helpers.language import assert_readable
-from tests.notifications.deliveries import add, reread
+from tests.notifications.deliveries import add, drained, reread
 
 #: Kinds of messages that are not sent to an unverified number, by mode.
 HELD = {"off": set(), "soft": {"broadcast", "alert"}, "required": {"broadcast", "alert", "reminder", "stock"}}
@@ -80,20 +78,17 @@ def test_a_number_is_checked_when_a_message_is_sent(committed, gateway, mode):
     row = add(kind="reminder", user_id=user_id, target=None)
     with unit_of_work():
         prove(db.session.get_one(User, user_id))
-    jobs.drain("urgent")
-    assert reread(row.dedupe_key).state == DeliveryState.SENT
+    assert drained(row).state == DeliveryState.SENT
     row = add(kind="reminder", user_id=user_id, target=None)
     with unit_of_work():
         prove(db.session.get_one(User, user_id), is_proven=False)
-    jobs.drain("urgent")
-    assert reread(row.dedupe_key).state == DeliveryState.CANCELLED
+    assert drained(row).state == DeliveryState.CANCELLED
 
 
 def test_a_push_is_sent_to_a_person_with_an_unverified_number(committed, mode):
     mode("required")
     row = add(kind="reminder", channel=Channel.PUSH_FAN_OUT, user_id=person(is_proven=False), target=None)
-    jobs.drain("urgent")
-    assert reread(row.dedupe_key).state == DeliveryState.SENT  # sent, although the person has no browser
+    assert drained(row).state == DeliveryState.SENT  # sent, although the person has no browser
 
 
 @pytest.mark.parametrize(("name", "expected"), [("off", {"proven", "unproven"}), ("soft", {"proven"})])
@@ -107,7 +102,3 @@ def test_a_broadcast_excludes_unverified_numbers_in_soft_mode(committed, mode, n
     db.session.expire_all()
     told = set(db.session.scalars(sa.select(Delivery.user_id).filter_by(kind="broadcast")))
     assert told == {people[each] for each in expected}
-
-
-def test_the_reason_for_an_unverified_number_is_readable():
-    assert_readable(delivery_labels.REASONS[number_verification.UNPROVEN])

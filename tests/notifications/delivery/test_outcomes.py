@@ -10,7 +10,7 @@ from app.notifications.delivery import claims
 from app.notifications.models import Channel, Delivery, DeliveryState
 from app.providers import messaging
 from tests.helpers.apps import config_for_tests
-from tests.notifications.deliveries import add, age, reread
+from tests.notifications.deliveries import add, age, drained, reread
 from tests.providers.calls import ok
 from tests.providers.raw_server import raw
 
@@ -49,12 +49,10 @@ def test_a_null_character_in_a_response_does_not_change_the_outcome(committed, m
 def test_an_unknown_outcome_is_resolved_by_a_retry(committed, gateway):
     row = add()
     gateway.fault("messaging", "drop", after=True)
-    jobs.drain("urgent")
-    row = reread(row.dedupe_key)
+    row = drained(row)
     assert (row.state, row.unconfirmed_calls) == (DeliveryState.PENDING, 1)
     age(60, of=row)
-    jobs.drain("urgent")
-    row = reread(row.dedupe_key)
+    row = drained(row)
     assert (row.state, row.unconfirmed_calls, len(gateway.messaging.sent)) == (DeliveryState.SENT, 1, 2)
 
 
@@ -69,8 +67,7 @@ def test_connection_failures_are_retried_and_not_counted_as_unknown_outcomes(com
         age(60, of=row)
     row = reread(row.dedupe_key)
     assert (row.state, row.attempts, row.unconfirmed_calls) == (DeliveryState.PENDING, 4, 0)
-    jobs.drain("urgent")
-    assert reread(row.dedupe_key).state == DeliveryState.SENT
+    assert drained(row).state == DeliveryState.SENT
 
 
 def test_temporary_refusals_are_retried_and_not_counted_as_unknown_outcomes(committed, gateway):
@@ -83,8 +80,7 @@ def test_temporary_refusals_are_retried_and_not_counted_as_unknown_outcomes(comm
     row = reread(row.dedupe_key)
     assert (row.state, row.attempts, row.unconfirmed_calls) == (DeliveryState.PENDING, 4, 0)
     assert row.last_error
-    jobs.drain("urgent")
-    assert reread(row.dedupe_key).state == DeliveryState.SENT
+    assert drained(row).state == DeliveryState.SENT
 
 
 def test_a_delivery_cancelled_between_claim_and_call_is_not_sent(app):

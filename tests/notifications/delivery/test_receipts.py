@@ -5,10 +5,9 @@ from datetime import timedelta
 
 from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
-from app.notifications import jobs
 from app.notifications.delivery import claims, receipts, settlements
 from app.notifications.models import Channel, DeliveryState, Inbound, InboundKind, Receipt
-from tests.notifications.deliveries import add, age, begun, reread, sent
+from tests.notifications.deliveries import add, age, begun, drained, reread, sent
 
 _numbers = itertools.count(1)
 
@@ -142,8 +141,7 @@ def test_a_receipt_settles_a_call_whose_worker_died(committed, gateway):
         take()
         for _ in range(2):
             age(60, of=row)
-            jobs.drain("urgent")
-        row = reread(row.dedupe_key)
+            row = drained(row)
         assert (row.state, row.receipt, row.provider_ref) == (DeliveryState.SENT, told, f"wamid.{told}")
         assert row.unconfirmed_calls == 0
     assert gateway.messaging.sent == []

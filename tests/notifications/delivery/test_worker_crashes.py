@@ -10,7 +10,7 @@ from app.core.lib import local_time
 from app.notifications import jobs
 from app.notifications.delivery import claims, settlements
 from app.notifications.models import Channel, Delivery, DeliveryState
-from tests.notifications.deliveries import add, age, begun, reread
+from tests.notifications.deliveries import add, age, begun, drained, reread
 
 
 def before_the_call(_):
@@ -52,8 +52,7 @@ def test_a_delivery_that_kills_its_workers_is_repeated_and_then_fails(committed,
 def test_a_delivery_is_sent_after_the_death_of_its_worker(committed, gateway, death, unknowns):
     row = add()
     die(row, death)
-    jobs.drain("urgent")
-    row = reread(row.dedupe_key)
+    row = drained(row)
     assert (row.state, row.worker_crashes, row.unconfirmed_calls) == (DeliveryState.SENT, 1, unknowns)
     assert len(gateway.messaging.sent) == 1
 
@@ -65,8 +64,7 @@ def test_a_worker_that_was_only_frozen_still_records_that_it_sent_the_delivery(c
     jobs.drain("urgent")
     settlements.record_sent(claimed, "ref")
     age(60, of=row)
-    jobs.drain("urgent")
-    row = reread(row.dedupe_key)
+    row = drained(row)
     assert (row.state, row.provider_ref, row.unconfirmed_calls) == (DeliveryState.SENT, "ref", 0)
     assert not gateway.messaging.calls
 
@@ -75,8 +73,7 @@ def test_an_abandoned_delivery_that_expires_becomes_missed(committed):
     row = add(expires_at=local_time.now() + timedelta(minutes=5))
     assert claims.claim("urgent", Channel.MESSAGING) is not None
     age(300, of=row)
-    jobs.drain("urgent")
-    assert reread(row.dedupe_key).state == DeliveryState.MISSED
+    assert drained(row).state == DeliveryState.MISSED
 
 
 @pytest.mark.parametrize("seconds", [0, 11])

@@ -5,7 +5,7 @@ from app.notifications.delivery import failed_receipts
 from app.notifications.models import DeliveryState
 from app.notifications.senders import jobs as senders
 from app.notifications.senders.models import SenderState
-from tests.notifications.deliveries import add, age, reread
+from tests.notifications.deliveries import add, age, drained, reread
 from tests.notifications.senders.looks import pass_time, rows, sender
 
 
@@ -50,23 +50,20 @@ def test_beyond_the_limit_only_known_people_get_messages(committed, sim, whatsap
     assert sender().state == SenderState.DEGRADED
     sim.messaging.sender.people.clear()  # a day later, the count of new people starts again
     age(450, of=new)
-    jobs.drain("urgent")
-    assert reread(new.dedupe_key).state == DeliveryState.SENT
+    assert drained(new).state == DeliveryState.SENT
 
 
 def test_a_message_waits_while_its_template_is_refused_and_the_operator_sees_the_reason(committed, sim, whatsapp):
     row = add()
     sim.fault("messaging", "code_132015", times=2)
     for _ in range(2):
-        jobs.drain("urgent")
-        row = reread(row.dedupe_key)
+        row = drained(row)
         assert (row.state, row.attempts, row.last_error) == (DeliveryState.PENDING, 0, "messaging: code 132015")
         assert (sender().state, sender().reason) == (SenderState.DEGRADED, "code 132015")
         age(450, of=row)
     senders.check()  # the number itself has no problem
     assert sender().state == SenderState.DEGRADED
-    jobs.drain("urgent")
-    assert reread(row.dedupe_key).state == DeliveryState.SENT
+    assert drained(row).state == DeliveryState.SENT
 
 
 def test_a_template_that_is_refused_later_is_shown_to_the_operator(app, whatsapp):

@@ -16,15 +16,13 @@ from app.notifications.senders.models import SenderState
 from app.notifications.senders.models import senders as table
 from app.providers.messenger import Health
 from tests.helpers.client import Client
-from tests.notifications.deliveries import add, reread
+from tests.notifications.deliveries import add, drained
 from tests.notifications.senders.looks import pass_time, rows, sender, sends, sends_of_fonnte
 
 
 def test_an_account_error_stops_the_sender_and_is_not_counted_as_an_attempt(committed, sim, fonnte):
     sim.fault("messaging", "token_invalid", times=None)
-    row = add()
-    jobs.drain("urgent")
-    row = reread(row.dedupe_key)
+    row = drained(add())
     assert (row.state, row.attempts, row.unconfirmed_calls) == (DeliveryState.PENDING, 0, 0)
     assert row.last_error
     assert sender().state == SenderState.DOWN
@@ -86,8 +84,7 @@ def test_messages_wait_while_the_sender_is_down_and_unexpired_ones_are_sent(comm
     pushed = add(channel=Channel.PUSH_FAN_OUT)
     for n, minutes in enumerate((10, 60) * 5):
         add(dedupe_key=f"{minutes}:{n}", expires_at=local_time.now() + timedelta(minutes=minutes))
-    jobs.drain("urgent")
-    assert reread(pushed.dedupe_key).state == DeliveryState.SENT
+    assert drained(pushed).state == DeliveryState.SENT
     waiting = [row for row in rows() if row.channel == "messaging"]
     assert {(row.state, row.attempts, row.unconfirmed_calls) for row in waiting} == {(DeliveryState.PENDING, 0, 0)}
     assert sends_of_fonnte(sim) == 1  # the try of this minute
