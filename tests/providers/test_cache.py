@@ -1,6 +1,8 @@
-"""Cache of provider responses: a fresh value, else a new one, else the stale value, also during outages of Redis."""
+"""Cache of provider responses. `test_statuses.py` tests the stale value during a failure."""
 
+from dataclasses import dataclass
 from datetime import timedelta
+from itertools import count
 
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -8,16 +10,21 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from app.core.lib import local_time
 from app.providers import cache as module
 from app.providers.cache import Cache
-from app.providers.responses import ProviderError
-from tests.providers.sources import Source, Thing
+
+
+@dataclass(frozen=True)
+class Thing:
+    name: str
+
+
+def source():
+    """Return a provider whose responses have numbers."""
+    numbers = count(1)
+    return lambda: Thing(f"nomor {next(numbers)}")
 
 
 @pytest.fixture
 def kept(app):
-    return new()
-
-
-def new():
     return Cache("test", lambda row: row and Thing(**row), fresh_s=900)
 
 
@@ -34,45 +41,19 @@ def later(monkeypatch):
 
 
 def test_a_fresh_copy_is_returned_and_a_stale_copy_is_fetched_again(kept, later):
-    source = Source()
-    assert [kept.get("a", source), kept.get("a", source)] == [Thing("nomor 1")] * 2
-    assert kept.get("b", source) == Thing("nomor 2")
+    load = source()
+    assert [kept.get("a", load), kept.get("a", load)] == [Thing("nomor 1")] * 2
+    assert kept.get("b", load) == Thing("nomor 2")
     later(899)
-    assert kept.get("a", source) == Thing("nomor 1")
+    assert kept.get("a", load) == Thing("nomor 1")
     later(2)
-    assert kept.get("a", source) == Thing("nomor 3")
-
-
-def test_a_copy_is_shared_with_other_cache_instances(kept):
-    source = Source()
-    kept.get("a", source)
-    assert new().get("a", source) == Thing("nomor 1")
-
-
-def test_a_stale_copy_is_returned_while_the_source_fails(kept, later):
-    source = Source()
-    kept.get("a", source)
-    later(3 * 86400)
-    source.error = ProviderError("test", "timeout")
-    assert kept.get("a", source) == Thing("nomor 1")
-    source.error = None
-    assert kept.get("a", source) == Thing("nomor 3")
-
-
-def test_without_a_copy_the_failure_is_raised_and_not_cached(kept):
-    source = Source()
-    source.error = ProviderError("test", "timeout")
-    with pytest.raises(ProviderError) as caught:
-        kept.get("a", source)
-    assert caught.value.timed_out
-    source.error = None
-    assert kept.get("a", source) == Thing("nomor 2")
+    assert kept.get("a", load) == Thing("nomor 3")
 
 
 def test_copies_expire_after_two_days_and_empty_results_after_a_minute(app, kept):
-    kept.get("a", Source())
+    kept.get("a", source())
     assert kept.get("b", lambda: None) is None
-    assert kept.get("b", Source()) is None
+    assert kept.get("b", source()) is None
     redis = app.extensions["redis"]
     assert 2 * 86_400 - 400 < redis.ttl("cache:test:a") <= 2 * 86_400
     assert 0 < redis.ttl("cache:test:b") <= 60
@@ -83,14 +64,5 @@ def test_without_redis_each_call_goes_to_the_source(kept, monkeypatch):
         raise RedisConnectionError("away")
 
     monkeypatch.setattr(module, "connection", away)
-    source = Source()
-    assert [kept.get("a", source), kept.get("a", source)] == [Thing("nomor 1"), Thing("nomor 2")]
-
-
-def test_an_exception_of_the_fetch_is_raised_and_not_cached(kept):
-    def crash():
-        raise RuntimeError("a bug")
-
-    with pytest.raises(RuntimeError):
-        kept.get("a", crash)
-    assert kept.get("a", Source()) == Thing("nomor 1")
+    load = source()
+    assert [kept.get("a", load), kept.get("a", load)] == [Thing("nomor 1"), Thing("nomor 2")]

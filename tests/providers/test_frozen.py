@@ -71,9 +71,3 @@ def test_a_response_during_suspension_is_returned_or_its_outcome_is_unknown(call
         connection.sendall(ANSWER)
         time.sleep(BUDGET_S + 0.5)
         assert outcome(caller) in ("{'ok': True}\n", "timeout True\n", "broken True\n")
-
-
-def test_a_missing_response_is_a_timeout_after_the_process_resumes(caller, server):
-    with begin(caller, server):
-        time.sleep(BUDGET_S + 0.5)
-        assert outcome(caller) == "timeout True\n"

@@ -2,20 +2,16 @@
 
 import gc
 import random
-import subprocess
-import sys
 import time
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from statistics import median
 
 import pytest
 
 from app.core.lib.provinces import PROVINCES
 from app.providers import geocoding
 from app.providers.geocoding import Gazetteer
-from config import ROOT
 from dev.distance import distance_km
 from tests.helpers.offenders import assert_none
 from tests.providers.known_places import INSIDE, OUTSIDE
@@ -72,25 +68,6 @@ def test_a_village_beyond_the_distance_limit_is_not_found():
         assert grid.nearest(0, 110 + sign * degrees * 1.001, 30) is None
 
 
-def test_a_lookup_reads_only_a_small_part_of_the_places(monkeypatch):
-    draw = random.Random(5)
-    spots = [(draw.uniform(-8.5, -6), draw.uniform(106, 114)) for _ in range(300)]  # Java has the most villages
-    grid = geocoding.gazetteer()
-    runs, read = Gazetteer._runs, [0]
-
-    def counted(*args):
-        for start, end in runs(*args):
-            read[-1] += end - start
-            yield start, end
-
-    monkeypatch.setattr(Gazetteer, "_runs", counted)
-    for lat, lng in spots:
-        grid.nearest(lat, lng, geocoding.NEAR_KM)
-        read.append(0)
-    assert median(read) < 200
-    assert max(read) < 2000
-
-
 @pytest.mark.slow
 def test_loading_the_gazetteer_uses_less_than_twenty_megabytes_of_memory():
     gc.collect()
@@ -103,13 +80,6 @@ def test_loading_the_gazetteer_uses_less_than_twenty_megabytes_of_memory():
     assert len(grid._provinces) > 80_000
     assert kept < 5_000_000
     assert peak < 20_000_000
-
-
-@pytest.mark.slow
-def test_importing_the_geocoder_reads_no_data():
-    code = "import app.providers.geocoding as g; print(g._load.cache_info().currsize)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "0"
 
 
 def test_concurrent_first_calls_load_the_gazetteer_once(monkeypatch):

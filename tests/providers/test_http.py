@@ -14,14 +14,6 @@ from tests.providers.raw_server import raw
 # --- responses ----------------------------------------------------------------------------------------------
 
 
-def test_a_response_has_its_status_headers_and_json(sim):
-    url = f"{sim.videos.url}/videos"
-    response = client().fetch("GET", url, params={"part": "snippet", "id": "hdMaxres001", "key": sim.env["VIDEO_KEY"]})
-    assert response.status == 200
-    assert response.headers["content-type"].startswith("application/json")
-    assert response.json()["items"][0]["id"] == "hdMaxres001"
-
-
 def test_request_bodies_and_headers_are_sent_as_given(sim):
     http = client(headers={"X-Always": "1"})
     http.fetch("POST", f"{sim.captcha.url}/siteverify", data={"a": "b c"}, headers={"X-Once": "2"})

@@ -38,7 +38,7 @@ def test_a_read_is_answered_within_ten_seconds():
     assert max(provider.BUDGET_S for provider in (ministry, places, videos)) <= 8  # a last read may take two more
 
 
-def test_a_failure_is_502_or_504_without_a_copy(client, outside, monkeypatch, subtests):
+def test_a_failure_is_502_or_504_without_a_copy_and_is_not_remembered(client, outside, monkeypatch, subtests):
     for fault, answer in FAULTS:
         for read, (provider, path_of) in READS.items():
             with subtests.test(f"{read}: {fault}"), monkeypatch.context() as patch:
@@ -48,6 +48,8 @@ def test_a_failure_is_502_or_504_without_a_copy(client, outside, monkeypatch, su
                 assert_error(response, *answer)
                 assert "simulated" not in response.get_data(as_text=True)  # neither the provider's words nor our key
                 outside.clear_faults()
+    for _, path_of in READS.values():
+        assert client.get(path_of(outside)).status_code == 200
 
 
 def test_a_failure_is_200_with_a_copy(client, outside, monkeypatch, subtests):

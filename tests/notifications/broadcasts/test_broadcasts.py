@@ -29,14 +29,6 @@ def test_a_broadcast_reaches_all_who_did_not_opt_out_and_have_a_valid_number(app
     assert (broadcast.state, broadcast.recipients) == (BroadcastState.DONE, 2)
 
 
-def test_a_preference_tag_limits_the_recipients(app, broadcasting, moment):
-    muslim = make_user(preferences={"religion": ["islam"]}).id
-    make_user(preferences={"religion": ["hindu"]})
-    make_user()
-    fan_out.fan_out(announce(1, preference_tag="islam"))
-    assert recipients(1) == {muslim}
-
-
 def test_announce_and_fan_out_are_idempotent(app, broadcasting, moment):
     make_user()
     first = announce()

@@ -8,7 +8,6 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.core.lib import local_time
-from app.notifications import jobs
 from app.notifications.broadcasts import fan_out
 from app.notifications.models import Broadcast, BroadcastState, Delivery
 from app.notifications.senders import jobs as senders
@@ -16,7 +15,7 @@ from app.notifications.senders import sender_status
 from app.providers.messenger import Health
 from tests.helpers.factories import make_user
 from tests.notifications.broadcasts.announcing import announce
-from tests.notifications.deliveries import add
+from tests.notifications.deliveries import add, drained
 
 
 @pytest.fixture(autouse=True)
@@ -47,8 +46,7 @@ def test_without_a_provider_there_is_no_limit(app):
 def test_broadcasts_use_only_the_limit_that_reminders_do_not_need(committed, sim, whatsapp):
     sim.messaging.limit_people(10)
     senders.check()
-    add(kind="reminder")
-    jobs.drain("urgent")
+    drained(add(kind="reminder"))
     for hours in (20, 20, 20, 30):  # what is due after 24 hours is not counted
         due = local_time.now() + timedelta(hours=hours)
         add(kind="reminder", due_at=due, expires_at=due + timedelta(hours=1))

@@ -214,8 +214,7 @@ def test_the_scheduler_sends_due_deliveries_itself_without_redis(committed, gate
 def test_metrics_count_sent_failed_and_due_deliveries(committed, gateway):
     add()
     gateway.messaging.mark_invalid("+62000")
-    add(target="+62000")
-    jobs.drain("urgent")
+    drained(add(target="+62000"))
     waiting = add(queue="bulk")
     age(120, of=waiting)
     page = Client(committed).get("/metrics").get_data(as_text=True)

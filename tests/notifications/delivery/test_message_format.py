@@ -31,8 +31,7 @@ def test_a_message_within_24_hours_is_sent_as_text_with_buttons(committed, sim, 
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
     user = committed_user()
     wrote(user.phone, INSIDE)
-    row = add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
-    jobs.drain("urgent")
+    row = drained(add(user_id=user.id, target=None, kind="reminder", words=REMINDER))
     (message,) = sim.messaging.sent
     assert (message.kind, message.text, message.callback) == ("interactive", TEXT, f"d:{row.id}")
     assert message.buttons == ("T:abc", "T:abc:snooze", "T:abc:skip")
@@ -42,8 +41,7 @@ def test_a_message_outside_24_hours_is_sent_as_the_template_of_its_kind(committe
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
     user = committed_user()
     wrote(user.phone, OUTSIDE)
-    add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
-    jobs.drain("urgent")
+    drained(add(user_id=user.id, target=None, kind="reminder", words=REMINDER))
     (message,) = sim.messaging.sent
     said = "waktunya minum Metformin (1 tablet) pukul 07.00 WIB. Jawab di sini: https://sehat.id/k/abc"
     assert (message.kind, message.text) == ("template", f"pengingat | Siti | {said}")
@@ -84,8 +82,7 @@ def test_without_template_settings_messages_are_sent_as_texts_after_24_hours(com
     user = committed_user()
     wrote(user.phone, timedelta(days=30))
     add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
-    add(words={"text": "Halo"})
-    jobs.drain("urgent")
+    drained(add(words={"text": "Halo"}))
     assert sorted((message.kind, message.text) for message in sim.messaging.sent) == [("text", "Halo"), ("text", TEXT)]
 
 
@@ -110,8 +107,7 @@ def test_sending_a_message_to_a_person_needs_at_most_four_statements(app, statem
     lane = drain.Lane("urgent", Channel.MESSAGING, drain.Condition())
     sender_status.may_send(Channel.MESSAGING)
     with statements.at_most(4):  # one SQL statement each for claim, phone number, start of the call, and outcome
-        delivery = lane.next()
-        lane.handle(delivery)
+        lane.handle(lane.next())
     assert [message.kind for message in sim.messaging.sent] == ["template"]
 
 

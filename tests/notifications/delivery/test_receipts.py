@@ -14,13 +14,8 @@ _numbers = itertools.count(1)
 
 def tell(receipt, *, ref=None, **payload):
     """Store a receipt of the provider. Return the id of its row."""
-    row = Inbound(
-        provider="test",
-        event_key=f"receipt:{next(_numbers)}",
-        kind=InboundKind.RECEIPT,
-        ref=ref,
-        payload={"receipt": receipt, **payload},
-    )
+    values = {"provider": "test", "event_key": f"receipt:{next(_numbers)}", "kind": InboundKind.RECEIPT}
+    row = Inbound(ref=ref, payload={"receipt": receipt, **payload}, **values)
     with unit_of_work():
         db.session.add(row)
         db.session.flush()
@@ -28,20 +23,14 @@ def tell(receipt, *, ref=None, **payload):
 
 
 def take(*, failed=None):
-    told = failed if failed is not None else []
     with unit_of_work():
-        return receipts.take(lambda *call: told.append(call), lambda _: None)
+        return receipts.take(lambda *call: failed is None or failed.append(call), lambda _: None)
 
 
 def outcome(inbound_id):
     db.session.expire_all()
     row = db.session.get_one(Inbound, inbound_id)
     return row.outcome, row.handled_at is not None
-
-
-def test_a_sent_message_has_the_receipt_accepted(app):
-    row = sent()
-    assert (row.state, row.receipt) == (DeliveryState.SENT, Receipt.ACCEPTED)
 
 
 def test_a_receipt_with_the_id_of_an_unsent_delivery_does_not_settle_it(app):
@@ -52,22 +41,23 @@ def test_a_receipt_with_the_id_of_an_unsent_delivery_does_not_settle_it(app):
     assert outcome(old) == (receipts.IGNORED, True)
 
 
-def test_the_second_reference_of_a_receipt_is_stored(app):
-    """Later receipts contain only the provider's second reference (`state_ref`)."""
-    row = sent()
-    tell(Receipt.ACCEPTED, ref=row.provider_ref, state_ref="state-1")
-    take()
-    told = []
+def test_later_receipts_may_have_only_the_second_reference_of_an_earlier_one(app):
+    row, failed = sent(), []
+    tell(Receipt.SENT, ref=row.provider_ref, state_ref="state-1")
     tell(Receipt.FAILED, state_ref="state-1", code="invalid")
-    take(failed=told)
-    assert told == [(row.id, "invalid")]
+    take(failed=failed)
+    assert failed == [(row.id, "invalid")]
     assert reread(row.dedupe_key).receipt == Receipt.FAILED
+    tell(Receipt.READ, state_ref="state-1")
+    take()
+    assert reread(row.dedupe_key).receipt == Receipt.READ
 
 
 def test_a_delivery_keeps_the_most_advanced_receipt_in_any_order(app):
     ranked = [Receipt.SENT, Receipt.FAILED, Receipt.DELIVERED, Receipt.READ]
     for order in itertools.permutations(ranked, 2):
         row = sent()
+        assert row.receipt == Receipt.ACCEPTED
         for receipt in order:
             tell(receipt, ref=row.provider_ref)
             take()
@@ -87,7 +77,6 @@ def test_the_time_and_the_code_of_a_receipt_are_stored(app):
     tell(Receipt.FAILED, ref=row.provider_ref, at="2026-03-02T01:00:00+00:00", code="131026")
     take()
     row = reread(row.dedupe_key)
-    assert row.receipt_at is not None
     assert (row.receipt_at.isoformat(), row.receipt_code) == ("2026-03-02T01:00:00+00:00", "131026")
 
 
@@ -102,17 +91,6 @@ def test_a_failure_is_reported_once_and_not_if_the_message_was_delivered(app):
     tell(Receipt.FAILED, ref=row.provider_ref, code="131047")
     take(failed=failed)
     assert failed == [(row.id, "131047")]
-
-
-def test_a_receipt_with_only_the_second_reference_is_applied(app):
-    row = sent()
-    tell(Receipt.SENT, ref=row.provider_ref, state_ref="state-1")
-    tell(Receipt.DELIVERED, state_ref="state-1")
-    take()
-    assert reread(row.dedupe_key).receipt == Receipt.DELIVERED
-    tell(Receipt.READ, state_ref="state-1")
-    take()
-    assert reread(row.dedupe_key).receipt == Receipt.READ
 
 
 def test_an_unknown_reference_does_not_match_a_message_without_a_reference(app):

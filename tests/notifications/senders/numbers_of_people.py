@@ -10,11 +10,6 @@ from app.notifications.senders import numbers
 from app.notifications.senders.models import phone_numbers
 
 
-def phone_of(user):
-    assert user.phone is not None
-    return user.phone
-
-
 def pass_time(user, **time):
     """Simulate that time passes: move the times of all numbers back."""
     back = timedelta(**time)
@@ -24,6 +19,6 @@ def pass_time(user, **time):
 
 
 def make_invalid(user):
-    numbers.refused(phone_of(user))
+    numbers.refused(user.phone)
     pass_time(user, hours=24)
-    numbers.refused(phone_of(user))
+    numbers.refused(user.phone)

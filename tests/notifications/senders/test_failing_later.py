@@ -18,7 +18,7 @@ from app.pengingat.ledger import missed
 from app.pengingat.models import Occurrence
 from app.providers import webhooks
 from tests.helpers.factories import make_user
-from tests.notifications.deliveries import REMINDER, add, reread
+from tests.notifications.deliveries import REMINDER, add, drained, reread
 from tests.notifications.senders.looks import rows, sender
 from tests.notifications.senders.numbers_of_people import pass_time
 
@@ -54,8 +54,7 @@ def test_a_message_that_whatsapp_refuses_later_is_sent_once_as_a_template(commit
     with unit_of_work():
         # According to our database, the number has just written to us, so the service may send free text for 24 hours.
         db.session.add(PhoneNumber(phone=user.phone, last_inbound_at=local_time.now()))
-    add(user_id=user.id, target=None, kind="reminder", payload={})
-    jobs.drain("urgent")
+    drained(add(user_id=user.id, target=None, kind="reminder", payload={}))
     assert sim.messaging.sent == []
     for _ in range(2):
         hear_all(sim)
@@ -71,8 +70,7 @@ def test_a_number_is_flagged_after_accepted_messages_failed_on_two_days(committe
     user = person()
     for is_second in (False, True):
         sim.messaging.fail_later()
-        add(user_id=user.id, target=None, kind="reminder", words=REMINDER)
-        jobs.drain("urgent")
+        drained(add(user_id=user.id, target=None, kind="reminder", words=REMINDER))
         hear_all(sim)
         invalid_at = db.session.get_one(User, user.id, populate_existing=True).phone_invalid_at
         assert (invalid_at is not None) is is_second
@@ -102,8 +100,7 @@ def test_a_delivered_message_between_two_failures_keeps_the_number_valid(committ
 def test_a_receipt_that_reports_a_ban_stops_the_sender(committed, sim, configure):
     configure(**TEMPLATES)
     sim.messaging.fail_later(code="131031")
-    add(kind="reminder", words=REMINDER)
-    jobs.drain("urgent")
+    drained(add(kind="reminder", words=REMINDER))
     hear_all(sim)
     assert (sender().state, sender().reason) == ("down", "code 131031")
 

@@ -12,7 +12,7 @@ from app.notifications.senders import numbers
 from app.notifications.senders.models import PhoneNumber
 from tests.helpers.factories import make_user
 from tests.notifications.deliveries import add
-from tests.notifications.senders.numbers_of_people import make_invalid, pass_time, phone_of
+from tests.notifications.senders.numbers_of_people import make_invalid, pass_time
 
 
 def row_of(user):
@@ -26,44 +26,44 @@ def is_invalid(user):
 def test_the_latest_message_time_is_stored_in_any_order_of_arrival(siti):
     now = local_time.now()
     for minutes in (30, 5, 60):
-        numbers.record_message(phone_of(siti.user), now - timedelta(minutes=minutes))
+        numbers.record_message(siti.user.phone, now - timedelta(minutes=minutes))
     assert row_of(siti.user).last_inbound_at == now - timedelta(minutes=5)
 
 
 def test_a_message_time_in_the_future_is_limited_to_now(siti):
-    numbers.record_message(phone_of(siti.user), datetime.max.replace(tzinfo=local_time.now().tzinfo))
+    numbers.record_message(siti.user.phone, datetime.max.replace(tzinfo=local_time.now().tzinfo))
     noted = row_of(siti.user).last_inbound_at
     assert noted <= local_time.now()
 
 
 def test_two_refusals_within_one_day_do_not_make_a_number_invalid(siti):
-    assert not numbers.refused(phone_of(siti.user))
+    assert not numbers.refused(siti.user.phone)
     pass_time(siti.user, hours=23)
-    assert not numbers.refused(phone_of(siti.user))
+    assert not numbers.refused(siti.user.phone)
     assert not is_invalid(siti.user)
 
 
 def test_a_second_refusal_a_day_later_makes_a_number_invalid(siti):
     other = make_user()
-    numbers.refused(phone_of(siti.user))
+    numbers.refused(siti.user.phone)
     pass_time(siti.user, hours=24)
-    assert numbers.refused(phone_of(siti.user))
+    assert numbers.refused(siti.user.phone)
     assert is_invalid(siti.user)
     assert not is_invalid(other)
 
 
 def test_a_message_from_or_to_the_number_resets_its_refusals(siti):
     for there in (numbers.reached, lambda phone: numbers.record_message(phone, local_time.now())):
-        numbers.refused(phone_of(siti.user))
+        numbers.refused(siti.user.phone)
         pass_time(siti.user, hours=25)
-        there(phone_of(siti.user))
-        assert not numbers.refused(phone_of(siti.user))
+        there(siti.user.phone)
+        assert not numbers.refused(siti.user.phone)
     assert not is_invalid(siti.user)
 
 
 def test_an_invalid_number_is_valid_again_after_a_message_from_it(siti):
     make_invalid(siti.user)
-    numbers.record_message(phone_of(siti.user), local_time.now())
+    numbers.record_message(siti.user.phone, local_time.now())
     assert not is_invalid(siti.user)
 
 
@@ -77,18 +77,18 @@ def receive(user):
 def test_a_delivered_message_resets_the_refusals_of_its_own_number_only(siti):
     budi = make_user()
     for user in (siti.user, budi):
-        numbers.refused(phone_of(user))
+        numbers.refused(user.phone)
     pass_time(siti.user, hours=25)
     receive(budi)
-    assert numbers.refused(phone_of(siti.user))
-    assert not numbers.refused(phone_of(budi))
+    assert numbers.refused(siti.user.phone)
+    assert not numbers.refused(budi.phone)
     assert is_invalid(siti.user)
     assert not is_invalid(budi)
 
 
 def test_a_wrong_number_stays_invalid_after_a_message_from_it(siti):
-    numbers.record_wrong(phone_of(siti.user))
-    numbers.record_message(phone_of(siti.user), local_time.now())
+    numbers.record_wrong(siti.user.phone)
+    numbers.record_message(siti.user.phone, local_time.now())
     pass_time(siti.user, days=8)
     assert is_invalid(siti.user)
 

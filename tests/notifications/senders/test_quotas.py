@@ -20,8 +20,7 @@ def test_the_check_stores_the_quota_of_paid_messages(app, sim, fonnte):
 
 def test_a_used_up_quota_stops_the_sender_until_it_is_refilled(committed, sim, fonnte):
     sim.messaging.sender.quota = 0
-    add()
-    jobs.drain("urgent")
+    drained(add())
     senders.check()
     assert (sender().state, sender().reason) == ("down", "insufficient quota")
     sim.messaging.sender.quota = 10

@@ -16,7 +16,7 @@ from app.notifications.senders import jobs as senders
 from app.notifications.senders.models import Sender
 from app.pengingat.models import Occurrence, OccurrenceState
 from tests.helpers.factories import make_user
-from tests.notifications.deliveries import add, reread
+from tests.notifications.deliveries import add, drained, reread
 from tests.notifications.senders.looks import pass_time
 
 
@@ -119,8 +119,7 @@ def test_a_missed_dose_whose_message_was_taken_back_is_undelivered(committed, si
 
 
 def test_whatsapp_messages_are_not_taken_back(committed, sim, whatsapp):
-    add()
-    jobs.drain("urgent")
+    drained(add())
     pass_time(hours=1)
     jobs.take_back()
     assert [call.path.rpartition("/")[2] for call in sim.messaging.calls] == ["messages"]

@@ -28,9 +28,8 @@ def test_an_account_error_stops_the_sender_and_is_not_counted_as_an_attempt(comm
     assert sender().state == SenderState.DOWN
     jobs.drain("urgent")  # uses the try of this minute
     calls = len(sim.messaging.calls)
-    for _ in range(20):
-        add()
-    jobs.drain("urgent")
+    for _ in range(3):
+        drained(add())
     assert len(sim.messaging.calls) == calls
     sim.clear_faults()
     senders.check()
@@ -43,21 +42,18 @@ def test_an_account_error_stops_the_sender_and_is_not_counted_as_an_attempt(comm
 
 
 def test_a_token_without_permission_for_the_check_does_not_stop_the_sender(committed, sim, whatsapp):
-    add()
-    jobs.drain("urgent")
+    drained(add())
     sim.fault("messaging", "code_200")
     senders.check()
     assert sender_status.current() is None
-    add()
-    jobs.drain("urgent")
+    drained(add())
     assert {row.state for row in rows()} == {DeliveryState.SENT}
 
 
 def test_a_stopped_sender_tries_one_message_a_minute_and_recovers(committed, sim, whatsapp):
     sim.messaging.ban()
-    for _ in range(30):
-        add()
-    jobs.drain("urgent")
+    for _ in range(5):
+        drained(add())
     senders.check()  # the provider's health response shows no problem
     assert sender().state == SenderState.DOWN
     pass_time(minutes=1)
@@ -75,7 +71,7 @@ def test_a_stopped_sender_tries_one_message_a_minute_and_recovers(committed, sim
     pass_time(minutes=1)
     jobs.drain("urgent")
     assert {row.state for row in rows()} == {DeliveryState.SENT}
-    assert len(sim.messaging.sent) == 30
+    assert len(sim.messaging.sent) == 5
 
 
 def test_messages_wait_while_the_sender_is_down_and_unexpired_ones_are_sent(committed, sim, fonnte):
