@@ -99,6 +99,7 @@ def test_a_search_does_not_scan_the_whole_users_table():
         assert (len(listing.rows), listing.total) == (20, MAX_COUNTED)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("many")
 def test_lists_by_role_use_the_role_index_or_the_created_at_index():
     with unit_of_work():
@@ -110,6 +111,7 @@ def test_lists_by_role_use_the_role_index_or_the_created_at_index():
         assert "ix_users_created_at" in newest, newest
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("many")
 def test_the_latest_links_are_read_with_the_created_at_index():
     with unit_of_work(), plans_of_all() as plans:

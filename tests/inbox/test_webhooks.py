@@ -93,11 +93,11 @@ def test_a_known_event_does_not_hide_a_new_one_in_the_same_body(provider):
 
 def test_a_body_of_three_megabytes_is_accepted(provider):
     """WhatsApp sends up to 3 MB in one body after an outage."""
-    receipts = [status(ref=f"wamid.{n:08d}") for n in range(30_000)]
+    receipts = [{**status(ref=f"wamid.{n:08d}"), "errors": [{"title": "x" * 3000}]} for n in range(1000)]
     big = json.dumps(whatsapp(heard(statuses=receipts)), separators=(",", ":")).encode()
     assert len(big) > 3_000_000
     assert post_whatsapp(provider, big).status_code == 200
-    assert len(rows()) == 30_000
+    assert len(rows()) == 1000
 
 
 @pytest.mark.parametrize(
