@@ -15,7 +15,6 @@ from flask import Request
 from marshmallow import EXCLUDE, Schema, ValidationError, fields
 from webargs.core import missing
 from webargs.flaskparser import FlaskParser
-from webargs.multidictproxy import MultiDictProxy
 from werkzeug.datastructures import FileStorage, MultiDict
 
 from app.core.errors import BadRequest, ValidationFailed
@@ -89,9 +88,9 @@ class Parser(FlaskParser):
         return clean(_from_form(req.form, req.files, schema))
 
     def load_querystring(self, req: Request, schema: Schema) -> object:
-        # A form sends an empty text for an input that the user left blank.
-        sent = [(name, value) for name, value in clean(req.args).items(multi=True) if value]
-        return MultiDictProxy(MultiDict(sent), schema)
+        # A form sends an empty text for an input that the user left blank. Otherwise the first value of a name counts.
+        sent = list(clean(req.args).items(multi=True))
+        return {name: value for name, value in reversed(sent) if value}
 
     def handle_error(
         self,

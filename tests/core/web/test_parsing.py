@@ -41,6 +41,11 @@ def test_the_last_value_of_a_repeated_key_counts(client):
     assert send(client, b'{"username": "a", "username": "siti", "password": "rahasia123"}').status_code == 200
 
 
+def test_the_first_value_of_a_repeated_parameter_counts_that_is_not_blank(client):
+    assert client.get("/roles?per_page=&per_page=7&per_page=0").status_code == 200
+    assert_error(client.get("/roles?per_page=&per_page=0&per_page=7"), 400, "validation_error")
+
+
 def test_text_that_cannot_be_stored_is_refused_in_json_query_and_form(client):
     for body in (
         b'{"username": "si\\u0000ti", "password": "x"}',
