@@ -86,12 +86,8 @@ def select_posts(post: sa.FromClause, *more: sa.ColumnElement[Any], signed_in: b
     PostgreSQL plans a subquery for each column in less time than joins.
     """
     is_open = ~post.c.use_pseudonym
-    shown = sa.func.json_build_object(
-        "id", sa.case((is_open, users.c.id)),
-        "name", author_name(post.c.use_pseudonym),
-        "image", sa.case((is_open, _media(users.c.image))),
-    )  # fmt: skip
-    author = sa.select(sa.type_coerce(shown, sa.JSON)).where(users.c.id == post.c.user_id).correlate(post)
+    author = sa.select(array([author_name(post.c.use_pseudonym), sa.case((is_open, _media(users.c.image)))]))
+    author = author.where(users.c.id == post.c.user_id).correlate(post)
     category = sa.select(categories.c.name).where(categories.c.id == post.c.category_id).scalar_subquery()
     mark = sa.select(array([marks.c.is_liked, marks.c.is_saved])).correlate(post)
     mark = mark.where(marks.c.post_id == post.c.id, marks.c.user_id == CALLER_ID)
@@ -100,6 +96,7 @@ def select_posts(post: sa.FromClause, *more: sa.ColumnElement[Any], signed_in: b
         *(post.c[name] for name in _COLUMNS),
         _media(post.c.image),
         sa.case((post.c.category_id.is_not(None), category)),  # a reply needs no search
+        sa.case((is_open, post.c.user_id)),
         author.scalar_subquery(),
         *(mine if signed_in else [sa.null(), sa.false()]),
         *more,
@@ -120,12 +117,13 @@ def record(post: Sequence[Any], hidden_reason: str | None = None, *, is_blocked:
     """
     (
         id_, root_id, parent_id, category_id, title, content, use_pseudonym, likes_count, saves_count,
-        replies_count, created_at, updated_at, hidden_by, image, category, author, mark, is_owner,
+        replies_count, created_at, updated_at, hidden_by, image, category, author_id, author, mark, is_owner,
     ) = post  # fmt: skip
+    name, picture = author or (DELETED_ACCOUNT, None)
     is_liked, is_saved = mark or (False, False)
     record: Record = {
         "id": id_, "content": content, "image": image, "use_pseudonym": use_pseudonym,
-        "author": author or {"id": None, "name": DELETED_ACCOUNT, "image": None},
+        "author": {"id": author_id, "name": name, "image": picture},
         "likes_count": likes_count, "saves_count": saves_count, "is_liked": is_liked, "is_saved": is_saved,
         "is_owner": bool(is_owner), "created_at": created_at, "updated_at": updated_at,
     }  # fmt: skip
