@@ -59,10 +59,6 @@ def test_a_whatsapp_message_contains_the_callback_data_for_receipts(sim, whatsap
     assert sim.messaging.sent[-1].callback == "d:17"
 
 
-def test_the_whatsapp_url_uses_api_version_25():
-    assert whatsapp_cloud.URL == "https://graph.facebook.com/v25.0"
-
-
 def test_text_that_looks_like_a_fonnte_variable_is_not_replaced(sim, fonnte):
     fonnte.send(PHONE, "Menu: {name} dan {var1}, {} juga")
     text = sim.messaging.sent[-1].text

@@ -3,8 +3,6 @@
 The simulator's decryption is tested with the example of RFC 8291.
 """
 
-import subprocess
-import sys
 import time
 
 import http_ece
@@ -15,7 +13,6 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from app.providers import vapid, webpush
 from app.providers.http import ProviderError
-from config import ROOT
 from dev.simulators.push import decoded, encoded, origin
 from tests.helpers.apps import config_for_tests
 
@@ -92,18 +89,3 @@ def test_an_endpoint_that_cannot_be_signed_is_refused_permanently():
     assert error.value.permanent
     assert error.value.kind == "refused"
     assert not webpush.is_gone(error.value)
-
-
-@pytest.mark.slow
-def test_web_processes_do_not_import_the_push_libraries():
-    """pywebpush imports aiohttp, which makes each start of a web process slower."""
-    program = "import sys, wsgi; print({'pywebpush', 'py_vapid', 'aiohttp'} & set(sys.modules))"
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=ROOT,
-        env={"ENVIRONMENT": "testing"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.strip() == "set()"

@@ -37,15 +37,12 @@ def rows(app):
     db.session.execute(sa.text("ANALYZE deliveries"))
 
 
-@pytest.mark.parametrize("statement", [claims._claim, claims._put_back], ids=["claim", "put back"])
-def test_claims_use_the_index_of_open_deliveries(statement):
-    plan = plan_of(statement, of_queue=URGENT, of_channel=Channel.MESSAGING, token=str(uuid.uuid4()))
-    assert indexes_in(plan) == {"ix_deliveries_open"}, plan
-    assert "Seq Scan on deliveries" not in plan, plan
-
-
-def test_a_tick_reads_at_most_one_row_of_each_channel():
-    plan = plan_of(jobs._due)
+def test_claims_and_ticks_use_the_index_of_open_deliveries():
+    for statement in (claims._claim, claims._put_back):
+        plan = plan_of(statement, of_queue=URGENT, of_channel=Channel.MESSAGING, token=str(uuid.uuid4()))
+        assert indexes_in(plan) == {"ix_deliveries_open"}, plan
+        assert "Seq Scan on deliveries" not in plan, plan
+    plan = plan_of(jobs._due)  # reads at most one row of each channel
     assert indexes_in(plan) == {"ix_deliveries_open"}, plan
     assert plan.count("Limit") == plan.count(" using ix_deliveries_open") == 1, plan
     assert re.search(r"Index Cond: .* AND \(next_try_at <= statement_timestamp\(\)\)", plan), plan

@@ -65,6 +65,11 @@ def test_a_message_waits_while_its_template_is_refused_and_the_operator_sees_the
     assert drained(row).state == DeliveryState.SENT
 
 
-def test_a_template_that_is_refused_later_is_shown_to_the_operator(app, whatsapp):
-    failed_receipts.record(add().id, "132015")
-    assert (sender().state, sender().reason) == (SenderState.DEGRADED, "code 132015")
+def test_the_operator_sees_a_template_that_is_refused_later_unless_the_whole_account_is_refused(app, whatsapp):
+    for code, seen in (
+        ("132015", (SenderState.DEGRADED, "code 132015")),
+        ("131031", (SenderState.DOWN, "code 131031")),
+        ("132015", (SenderState.DOWN, "code 131031")),
+    ):
+        failed_receipts.record(add().id, code)
+        assert (sender().state, sender().reason) == seen
