@@ -91,15 +91,6 @@ def shown(client, section, record_id):
 
 
 @each_section
-def test_only_administrators_write(client, siti, budi, section):
-    calls = (("POST", section.create), ("PUT", section.change.format(1)), ("DELETE", section.change.format(1)))
-    for method, path in calls:
-        assert_error(client.open(method, path), 401)
-        for other in (siti, budi):
-            assert_error(other.open(method, path), 403, "forbidden")
-
-
-@each_section
 def test_a_record_is_created_changed_and_deleted(client, admin, section):
     created = admin.post(section.create, section.new)
     assert created.status_code == 201, created.json
@@ -131,19 +122,16 @@ def test_an_unknown_id_is_404(client, admin, section):
             assert_error(client.get(section.read.format(number)), 404)
 
 
-REFUSED = [
-    pytest.param(section, field, id=f"{name}-{field}") for name, section in SECTIONS.items() for field in section.bad
-]
-
-
-@pytest.mark.parametrize(("section", "field"), REFUSED)
-def test_a_bad_value_is_400_and_names_its_field(admin, section, field):
+@each_section
+def test_a_bad_value_is_400_and_names_its_field(admin, section, subtests):
     record = admin.post(section.create, section.new).json
     path = section.change.format(record["id"])
     other = {**section.new, **({"url": None} if "url" in record else {})}
-    for value in section.bad[field]:
-        assert_error(admin.post(section.create, {**other, field: value}), 400, "validation_error", field)
-        assert_error(admin.put(path, {**section.edit, field: value}), 400, "validation_error", field)
+    for field, values in section.bad.items():
+        for value in values:
+            with subtests.test(f"{field}: {value!r:.60}"):
+                assert_error(admin.post(section.create, {**other, field: value}), 400, "validation_error", field)
+                assert_error(admin.put(path, {**section.edit, field: value}), 400, "validation_error", field)
 
 
 @pytest.mark.parametrize("section", WITH_PICTURES.values(), ids=WITH_PICTURES)
