@@ -6,6 +6,7 @@ from flask import request
 
 from app.core.errors import Unauthorized
 from app.core.web.blueprint import Blueprint
+from app.core.web.dispatch import in_steps
 from app.core.web.rate_limits import caller_address
 from app.identity.access import public, sent_caller
 from app.logs import schemas, stream
@@ -15,6 +16,7 @@ bp = Blueprint("logs", __name__, url_prefix="/log", description="Activity logs o
 
 @bp.post("/user-log")
 @public
+@in_steps
 @bp.arguments(schemas.LogCreate)
 @bp.response(202, schemas.LogStatus)
 def create_user_log(data: dict[str, object]) -> dict[str, str]:
@@ -27,6 +29,7 @@ def create_user_log(data: dict[str, object]) -> dict[str, str]:
 
 @bp.post("/admin-log")
 @public
+@in_steps
 @bp.arguments(schemas.LogCreate)
 @bp.response(202, schemas.LogStatus)
 def create_admin_log(data: dict[str, object]) -> dict[str, str]:

@@ -59,7 +59,7 @@ def in_steps(view: V) -> V:
     """Mark a view that writes, but outside a unit of work. Its service opens a unit for each step.
 
     Use it if one step must stay saved when the next one fails, or if a step calls a provider. A service that runs a
-    single statement needs no unit.
+    single statement, or none, needs no unit.
     """
     view.has_unit = False  # type: ignore[attr-defined]
     return view
@@ -118,7 +118,8 @@ def _serve(call: Callable[[], Response], *, has_unit: bool, repeats: int = 1) ->
     """Run a call of a view, in autocommit mode or in one unit of work. After a deadlock, retry the unit."""
     if not has_unit:
         response = call()
-        db.session.commit()  # releases the connection before the response is sent
+        if db.session.registry.has():
+            db.session.commit()  # releases the connection before the response is sent
         return response
     try:
         with unit_of_work():
