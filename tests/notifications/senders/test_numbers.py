@@ -32,23 +32,15 @@ def test_the_latest_message_time_is_stored_in_any_order_of_arrival(siti):
 
 def test_a_message_time_in_the_future_is_limited_to_now(siti):
     numbers.record_message(siti.user.phone, datetime.max.replace(tzinfo=local_time.now().tzinfo))
-    noted = row_of(siti.user).last_inbound_at
-    assert noted <= local_time.now()
+    assert row_of(siti.user).last_inbound_at <= local_time.now()
 
 
-def test_two_refusals_within_one_day_do_not_make_a_number_invalid(siti):
-    assert not numbers.refused(siti.user.phone)
-    pass_time(siti.user, hours=23)
-    assert not numbers.refused(siti.user.phone)
-    assert not is_invalid(siti.user)
-
-
-def test_a_second_refusal_a_day_later_makes_a_number_invalid(siti):
+def test_a_refusal_a_day_after_the_first_makes_a_number_invalid(siti):
     other = make_user()
-    numbers.refused(siti.user.phone)
-    pass_time(siti.user, hours=24)
-    assert numbers.refused(siti.user.phone)
-    assert is_invalid(siti.user)
+    for hours, is_second_day in ((0, False), (23, False), (1, True)):
+        pass_time(siti.user, hours=hours)
+        assert numbers.refused(siti.user.phone) is is_second_day
+        assert is_invalid(siti.user) is is_second_day
     assert not is_invalid(other)
 
 
