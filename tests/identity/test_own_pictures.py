@@ -79,15 +79,6 @@ def test_a_komunitas_picture_has_no_owner(client):
     assert not kept(user_id)
 
 
-def test_deleting_a_person_deletes_their_picture_records(client):
-    leaving = make_user(RoleName.ADMIN)
-    client.as_(leaving).put("/profile", data=picture())
-    thread(client.as_(leaving))
-    admin, path = client.as_(make_user(RoleName.ADMIN)), f"/admins/{leaving.id}"
-    assert admin.delete(path).status_code == 200
-    assert db.session.scalar(sa.select(sa.func.count()).select_from(OwnPicture)) == 0
-
-
 def test_the_sweep_deletes_records_of_unreferenced_pictures(person, user_id):
     make_user()  # has no picture, and NOT IN finds no row if a NULL is among the names
     thread(person)

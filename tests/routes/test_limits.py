@@ -51,8 +51,9 @@ def limits_in_code():
 
 def test_the_table_of_service_limits_has_exactly_the_limits_in_the_code():
     assert set(SERVICE_LIMITS) == limits_in_code(), "Correct tests/routes/limits.py"
-    nodes = (node for module in modules_of(TESTS) for node in module.nodes)
-    there = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    there = {
+        name for module in modules_of(TESTS) for name in re.findall(r"^ *def (test_\w+)", module.text, re.MULTILINE)
+    }
     assert_none((test for test in SERVICE_LIMITS.values() if test not in there), "No such test:")
 
 

@@ -218,14 +218,6 @@ def test_a_full_disk_raises_unavailable_and_leaves_no_file(folder, monkeypatch):
     assert [path for path in root.rglob("*") if path.is_file()] == []
 
 
-def test_a_media_root_that_is_a_file_raises_unavailable(folder):
-    root = folder.extensions["media"].root
-    root.write_text("a file where the folder should be")
-    with pytest.raises(Unavailable), unit_of_work():
-        pictures.save(BytesIO(plain()))
-    assert folder.test_client().get("/media/" + "0" * 32 + ".webp").status_code in (404, 503)
-
-
 def test_an_unreachable_object_store_is_reported_as_unavailable(endpoint, store_in, monkeypatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     app = store_in(MEDIA_S3_BUCKET=BUCKET)

@@ -82,17 +82,6 @@ def test_the_redis_key_of_a_limit_keeps_its_format(app, client, limited):
     assert app.extensions["redis"].keys("LIMITS:*") == [REFRESH_KEY.encode()]
 
 
-def test_redis_keys_contain_no_username_or_phone_number(app, client, limited):
-    body = {"username": "SandiDiTempatSalah", "password": "x"}
-    assert client.post("/login", body).status_code == 401
-    assert client.get("/send-verification-code", query_string={"phone": "081277660044"}).status_code == 200
-    keys = " ".join(key.decode() for key in app.extensions["redis"].keys("*"))
-    assert "/username:" in keys
-    assert "/password_reset/" in keys
-    assert "sandiditempatsalah" not in keys.lower()
-    assert "81277660044" not in keys
-
-
 def test_retry_after_is_the_remaining_time_of_the_window(app, client, limited):
     first = time.time() - 50
     app.extensions["redis"].lpush(REFRESH_KEY, *[first] * 120)

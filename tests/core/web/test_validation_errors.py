@@ -69,12 +69,6 @@ def test_a_number_is_no_boolean_in_json(siti):
         assert errors == {"broadcasts": ["isi dengan ya atau tidak."]}
 
 
-def test_an_error_across_query_parameters_is_reported_at_one_parameter(admin):
-    message, errors = told(admin.get("/admins/overview?start=2026-03-02&end=2026-03-01"))
-    assert message == "Tanggal mulai tidak boleh sesudah tanggal akhir."
-    assert errors == {"start": ["tidak boleh sesudah tanggal akhir."]}
-
-
 def test_form_errors_are_reported_like_body_errors(siti):
     form = {"nama_ktp": "x" * 101, "role_ids": ["1", "dua"], "domicile": "Atlantis", "email": "siti"}
     message, errors = told(siti.put("/profile", data=form))
@@ -104,11 +98,6 @@ def test_an_error_from_the_database_has_the_format_of_a_schema_error(admin):
     message, errors = told(admin.post("/komunitas", {"nama": "Sahabat", "kategori_id": 999_999}))
     assert message == "Kategori tidak ditemukan."
     assert errors == {"kategori_id": ["tidak ditemukan."]}
-
-
-def test_the_error_for_an_unknown_choice_lists_the_valid_choices(admin):
-    message, _ = told(admin.get("/admins/export/users?format=docx"))
-    assert message == "Format harus salah satu dari: csv, pdf, xlsx."
 
 
 def test_a_list_that_is_too_long_is_refused_before_its_items_are_read():
