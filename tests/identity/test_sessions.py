@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from app.accounts import service
 from app.core.database.session import db, unit_of_work
 from app.core.errors import Unauthorized
-from app.identity import roles, sessions, users
+from app.identity import jobs, roles, sessions, users
 from app.identity.models import LoginSession, RoleName
 from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, as_caller, make_admin, make_superadmin, make_user
@@ -122,5 +122,5 @@ def test_an_expired_admin_session_is_deleted_only_after_the_user_idle_limit(clie
     sessions.begin(make_admin())
     for days, left in ((6.5, 1), (1, 0)):
         let_pass(days=days)
-        sessions.delete_expired()
+        jobs.delete_expired_sessions()
         assert db.session.scalar(sa.select(sa.func.count()).select_from(LoginSession)) == left

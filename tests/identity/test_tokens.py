@@ -52,7 +52,6 @@ def _signed_bytes(payload):
 
 FORGERIES = {
     "nonsense": lambda _: "nonsense",
-    "three dots": lambda _: "..",
     "not base64": lambda _: "ä.ö.ü",
     "no signature": _unsigned,
     "another key": lambda user: sign(claims_of(user), key="x" * 40),
@@ -66,14 +65,11 @@ FORGERIES = {
     "another audience": lambda user: sign(claims_of(user, aud="somebody")),
     "another session": lambda user: sign(claims_of(user, sid=str(uuid.uuid4()))),
     "session is no uuid": lambda user: sign(claims_of(user, sid="x")),
-    "session is a number": lambda user: sign(claims_of(user, sid=5)),
     "subject is no number": lambda user: sign(claims_of(user, sub="siti")),
     "subject is huge": lambda user: sign(claims_of(user, sub="9" * 30)),
     "somebody else": lambda user: sign(claims_of(user, sub=str(user.id + 1))),
     "a refresh token": lambda user: sign(claims_of(user, type="refresh")),
-    "of no known type": lambda user: sign(claims_of(user, type=["access"])),
     "jti is null": lambda user: sign(claims_of(user, jti=None)),
-    "jti is a number": lambda user: sign(claims_of(user, jti=5)),
     "never expires": lambda user: sign(claims_of(user, exp=None)),
     "claims are a list": lambda _: _signed_bytes(b"[]"),
     "very long": lambda user: sign(claims_of(user, jti="x" * 10_000)),

@@ -1,21 +1,15 @@
 """Scheduler: a failing tick function does not stop the others, and several schedulers enqueue a periodic job once."""
 
 import logging
-import uuid
-from datetime import timedelta
 
-import sqlalchemy as sa
 from redis.exceptions import ConnectionError as RedisConnectionError
 from rq import Queue
 from rq.serializers import JSONSerializer
 
-from app.core.database.session import db, unit_of_work
 from app.core.jobs import schedule
 from app.core.jobs.queue import BULK, connection
 from app.core.jobs.schedule import HEARTBEAT, Periodic, Scheduler
 from app.identity import jobs
-from app.identity.models import LoginSession
-from tests.helpers.factories import make_user
 
 
 def enqueued():
@@ -88,15 +82,3 @@ def test_ticks_continue_while_redis_is_unavailable(app, monkeypatch):
     clock.tick()
     clock.tick()
     assert seen == [1, 1]
-
-
-def test_expired_sessions_are_deleted(app):
-    with unit_of_work():
-        user_id = make_user().id
-        for age in ("0 days", "400 days"):
-            moment = sa.func.now() - sa.cast(age, sa.Interval)
-            session = {"id": uuid.uuid4(), "user_id": user_id, "kind": "user", "last_used_at": moment}
-            db.session.execute(sa.insert(LoginSession).values(**session, expires_at=moment + timedelta(days=7)))
-    sweep = jobs.delete_expired_sessions
-    sweep()
-    assert db.session.scalar(sa.select(sa.func.count()).select_from(LoginSession)) == 1

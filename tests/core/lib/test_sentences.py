@@ -38,12 +38,6 @@ def test_only_the_first_hundred_errors_are_reported():
     assert list(errors) == [f"role_ids.{number}" for number in range(100)]
 
 
-def test_flat_errors_are_not_changed():
-    errors = {"details.jadwal.0.jam": ["wajib diisi."]}
-    assert sentences.flat(errors) == errors
-    assert sentences.as_sentence(errors) == "Jam pada jadwal ke-1 wajib diisi."
-
-
 def test_numbers_and_a_few_choices_stay_in_a_translated_sentence():
     assert sentences.indonesian("Length must be between 3 and 50.") == "harus 3 sampai 50 karakter."
     assert sentences.indonesian("Must be one of: obat, makan.") == "harus salah satu dari: obat, makan."
