@@ -2,12 +2,11 @@
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from app.inbox import jobs
 from tests.inbox.bodies import heard, message, post_whatsapp, whatsapp
 from tests.inbox.phones import age, rows
 from tests.inbox.reminders import read, state
+from tests.routes.requests import undone
 
 
 def edit(phone, text, ref="wamid.in.a", **payload):
@@ -18,9 +17,9 @@ def write(phone, text, ref="wamid.in.a", **payload):
     return phone.write(text, ref=ref, **payload)
 
 
-@pytest.mark.parametrize(
-    ("first", "then", "outcome", "states"),
-    [
+def test_an_edit_replaces_what_the_message_recorded(phone, sent, subtests):
+    rows = sent("Metformin", "Amlodipin")
+    for first, then, outcome, states in (
         (None, "sudah 1", "answered:done", ["done", "pending"]),  # the message itself never came
         ("sudah 1", "belum", "answered:undo", ["pending", "pending"]),
         ("sudah 1", "sudah 2", "answered:done", ["pending", "done"]),
@@ -28,14 +27,12 @@ def write(phone, text, ref="wamid.in.a", **payload):
         ("sudah 1", "sudah muntah", "answered:doubt", ["pending", "pending"]),
         ("sudah", "saya mau bunuh diri", "answered:crisis", ["done", "done"]),
         ("sudah", "ibu saya pingsan", "answered:emergency", ["done", "done"]),
-    ],
-)
-def test_an_edit_replaces_what_the_message_recorded(phone, sent, first, then, outcome, states):
-    rows = sent("Metformin", "Amlodipin")
-    if first is not None:
-        write(phone, first)
-    assert edit(phone, then).outcome == outcome
-    assert [state(row) for row in rows] == states
+    ):
+        with subtests.test(f"{first}, then {then}"), undone():
+            if first is not None:
+                write(phone, first)
+            assert edit(phone, then).outcome == outcome
+            assert [state(row) for row in rows] == states
 
 
 def test_an_edit_without_an_answer_of_its_own_confirms_that_the_record_is_gone(phone, sent):

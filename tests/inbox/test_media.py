@@ -15,6 +15,9 @@ def test_the_request_for_text_is_sent_once_per_reminder_and_then_help(phone, sen
     assert phone.write("", type="audio").text == texts.HELP
     sent("Amlodipin")
     assert phone.write("", type="audio").text == texts.ONLY_TEXT
+    sent("Simvastatin")
+    phone.write("SUDAH")
+    assert phone.write("", type="audio").outcome == "help"
 
 
 #: Types of events that no person wrote, or that no provider documents.

@@ -1,6 +1,5 @@
 """Tests of `read`, which returns the meaning of a chat message."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,55 +50,53 @@ def test_every_sentence_has_its_expected_meaning():
     assert len(sentences) >= 600
 
 
-@pytest.mark.parametrize("times", [(), ONE, TWO], ids=["nothing", "one", "two"])
-def test_a_command_is_recognized_only_as_the_whole_text(times):
-    for word, texts in COMMANDS.items():
-        assert_none((text for text in texts if read(text, times) != Meaning(word)), "Read otherwise:")
-    assert {text: read(text, times) for text in CODES} == {
-        text: Meaning(Word.VERIFY, code=code) for text, code in CODES.items()
-    }
-    assert_none((text for text in NO_COMMANDS if read(text, times).word not in TABLE), "Read as a command:")
+def test_a_command_is_recognized_only_as_the_whole_text():
+    codes = {text: Meaning(Word.VERIFY, code=code) for text, code in CODES.items()}
+    for times in ((), ONE, TWO):
+        for word, texts in COMMANDS.items():
+            assert_none((text for text in texts if read(text, times) != Meaning(word)), "Read otherwise:")
+        assert {text: read(text, times) for text in CODES} == codes
+        assert_none((text for text in NO_COMMANDS if read(text, times).word not in TABLE), "Read as a command:")
 
 
 # --- the reminders that a text is about -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "times", "named"),
-    [
-        ("sudah", TWO, ()),
-        ("sudah metformin", TWO, (1,)),
-        ("amlodipin sudah", TWO, (2,)),
-        ("sudah amlodipin dan metformin", TWO, (1, 2)),
-        ("sudah obat gula darah", TWO, (1,)),
-        ("sudah metformiiin", TWO, (1,)),
-        ("sudah minum amlodipin", ALL + TWO, (2,)),
-        ("sudah makan siang", ALL, (3,)),
-        ("sudah jalan kaki", ALL, (4,)),
-        ("sudah dr ani", ALL, (5,)),
-        ("sudah metformin", (METFORMIN, CandidateTime(6, "obat", ("Metformin",))), (1, 6)),
-        ("sudah obat", (CandidateTime(7, "obat", ("Obat",)), AMLODIPIN), (7,)),
-    ],
-)  # fmt: skip
-def test_a_name_selects_its_times(text, times, named):
-    assert read(text, times) == Meaning(Word.DONE, named=named)
+#: Texts with the times that a message may mean, and the ids of the times that the text names.
+NAMED = [
+    ("sudah", TWO, ()),
+    ("sudah metformin", TWO, (1,)),
+    ("amlodipin sudah", TWO, (2,)),
+    ("sudah amlodipin dan metformin", TWO, (1, 2)),
+    ("sudah obat gula darah", TWO, (1,)),
+    ("sudah metformiiin", TWO, (1,)),
+    ("sudah minum amlodipin", ALL + TWO, (2,)),
+    ("sudah makan siang", ALL, (3,)),
+    ("sudah jalan kaki", ALL, (4,)),
+    ("sudah dr ani", ALL, (5,)),
+    ("sudah metformin", (METFORMIN, CandidateTime(6, "obat", ("Metformin",))), (1, 6)),
+    ("sudah obat", (CandidateTime(7, "obat", ("Obat",)), AMLODIPIN), (7,)),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("word", "tipe"),
-    [("minum", "obat"), ("obatnya", "obat"), ("makan", "makan"), ("terapi", "terapi"), ("kontrol", "kontrol")],
-)
-def test_a_word_for_a_type_counts_only_if_all_times_have_this_type(word, tipe):
-    for time in ALL:
-        assert read(f"sudah {word}", (time,)).word is (Word.DONE if time.tipe == tipe else Word.DOUBT)
-    assert read(f"sudah {word}", ALL).word is Word.DOUBT
+def test_a_name_selects_its_times():
+    for text, times, named in NAMED:
+        assert read(text, times) == Meaning(Word.DONE, named=named), text
 
 
-@pytest.mark.parametrize("name", ["Sudah makan", "Belum sarapan", "Nanti malam", "Lewati saja", "2", "...", ""])
-def test_a_name_that_is_an_answer_is_no_name(name):
-    times = (CandidateTime(1, "obat", (name,)),)
-    assert read(f"sudah {name} belum", times).word is Word.DOUBT
-    assert read(f"sudah {name}", times).named == ()
+def test_a_word_for_a_type_counts_only_if_all_times_have_this_type():
+    words = {"minum": "obat", "obatnya": "obat", "makan": "makan", "terapi": "terapi", "kontrol": "kontrol"}
+    for word, tipe in words.items():
+        for time in ALL:
+            assert read(f"sudah {word}", (time,)).word is (Word.DONE if time.tipe == tipe else Word.DOUBT), word
+        assert read(f"sudah {word}", ALL).word is Word.DOUBT, word
+
+
+def test_a_name_that_is_an_answer_is_no_name():
+    for name in ("Sudah makan", "Belum sarapan", "Nanti malam", "Lewati saja", "2", "...", ""):
+        times = (CandidateTime(1, "obat", (name,)),)
+        assert read(f"sudah {name} belum", times).word is Word.DOUBT, name
+        assert read(f"sudah {name}", times).named == (), name
 
 
 def test_snooze_and_skip_apply_to_the_named_reminder():
@@ -111,53 +108,53 @@ def test_snooze_and_skip_apply_to_the_named_reminder():
 # --- numbers --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "numbers"),
-    [
-        ("1", (1,)), ("1 2", (1, 2)), ("1, 2", (1, 2)), ("1 dan 2", (1, 2)), ("no 2", (2,)), ("nomor 2", (2,)),
-        ("2️⃣", (2,)), ("SUDAH 2", (2,)), ("sudah2", (2,)), ("sdh no 2", (2,)), ("sudah 1 dan 3", (1, 3)),
-        ("sudah 1, 2, 2", (1, 2)), ("sudah ٢", (2,)), ("sudah 2 pak", (2,)), ("✅ 1", (1,)), ("0", (0,)),
-        ("sudah 99999999999999999999", (99999999999999999999,)),
-    ],
-)  # fmt: skip
-def test_numbers_select_reminders_of_a_list(text, numbers):
-    assert read(text, TWO) == Meaning(Word.DONE, numbers)
-    assert read(text, ONE).word is Word.DOUBT
+NUMBERS = [
+    ("1", (1,)), ("1 2", (1, 2)), ("1, 2", (1, 2)), ("1 dan 2", (1, 2)), ("no 2", (2,)), ("nomor 2", (2,)),
+    ("2️⃣", (2,)), ("SUDAH 2", (2,)), ("sudah2", (2,)), ("sdh no 2", (2,)), ("sudah 1 dan 3", (1, 3)),
+    ("sudah 1, 2, 2", (1, 2)), ("sudah ٢", (2,)), ("sudah 2 pak", (2,)), ("✅ 1", (1,)), ("0", (0,)),
+    ("sudah 99999999999999999999", (99999999999999999999,)),
+]  # fmt: skip
+
+
+def test_numbers_select_reminders_of_a_list():
+    for text, numbers in NUMBERS:
+        assert read(text, TWO) == Meaning(Word.DONE, numbers), text
+        assert read(text, ONE).word is Word.DOUBT, text
 
 
 def test_skip_accepts_the_numbers_of_reminders():
     assert read("lewati 1 dan 2", TWO) == Meaning(Word.SKIP, (1, 2))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "sudah 2 tablet", "sudah jam 7", "jam 1", "sudah 07.00", "sudah 7:15", "sudah 1.2", "1,2", "1,3", "sudah ፪",
-        "sudah yang 1", "sudah minum 1", "1 sudah", "1 ya", "1 sudah 2 belum", "sudah 1/2", "sudah ½", "sudah 1-3",
-        "1 - 3", "1–3", "1..3", "1 sampai 3", "ok 1", "OK, 2", "ya 1", "👍 1", "ok sudah 1", "sudah 1 ?", "1?",
-        "sudah metformin 2", "sudah lewati 2", "belum 2", "sudah 1 😭",
-    ],
-)  # fmt: skip
-def test_other_numbers_have_no_meaning(text):
-    assert read(text, TWO) == Meaning(Word.DOUBT)
+#: Texts with numbers that select no reminder of a list.
+OTHER_NUMBERS = [
+    "sudah 2 tablet", "sudah jam 7", "jam 1", "sudah 07.00", "sudah 7:15", "sudah 1.2", "1,2", "1,3", "sudah ፪",
+    "sudah yang 1", "sudah minum 1", "1 sudah", "1 ya", "1 sudah 2 belum", "sudah 1/2", "sudah ½", "sudah 1-3",
+    "1 - 3", "1–3", "1..3", "1 sampai 3", "ok 1", "OK, 2", "ya 1", "👍 1", "ok sudah 1", "sudah 1 ?", "1?",
+    "sudah metformin 2", "sudah lewati 2", "belum 2", "sudah 1 😭",
+]  # fmt: skip
+
+
+def test_other_numbers_have_no_meaning():
+    assert_none((text for text in OTHER_NUMBERS if read(text, TWO) != Meaning(Word.DOUBT)), "Read otherwise:")
 
 
 # --- postponing -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "minutes"),
-    [
-        ("TUNDA", 30), ("tunda 15", 15), ("tunda15", 15), ("Tunda 45 menit", 45), ("nanti 10 menit lagi", 10),
-        ("tunda 1 jam", 60), ("tunda 2 jam ya", 120), ("tunda 3 jam", 180), ("tunda 4", 4), ("tunda 0", 0),
-        ("TUNDA -5", 5), ("10 menit lagi", 10), ("1 jam lagi", 60), ("tunda 1 jam 30 menit", 30), ("nanti jam 9", 30),
-        ("nanti jam 9 malam", 30), ("nanti pukul 9", 30), ("tunda 07.00", 30), ("nanti 20 menit, jam 9", 20),
-        ("makan dulu", 30), ("minum obat dulu", 30), ("ntar abis magrib ya", 30),
-    ],
-)  # fmt: skip
-def test_snooze_reads_the_only_number_as_minutes(text, minutes):
-    for times in ((), ONE, TWO, (LUNCH,)):
-        assert read(text, times) == Meaning(Word.SNOOZE, minutes=minutes)
+DELAYS = [
+    ("TUNDA", 30), ("tunda 15", 15), ("tunda15", 15), ("Tunda 45 menit", 45), ("nanti 10 menit lagi", 10),
+    ("tunda 1 jam", 60), ("tunda 2 jam ya", 120), ("tunda 3 jam", 180), ("tunda 4", 4), ("tunda 0", 0),
+    ("TUNDA -5", 5), ("10 menit lagi", 10), ("1 jam lagi", 60), ("tunda 1 jam 30 menit", 30), ("nanti jam 9", 30),
+    ("nanti jam 9 malam", 30), ("nanti pukul 9", 30), ("tunda 07.00", 30), ("nanti 20 menit, jam 9", 20),
+    ("makan dulu", 30), ("minum obat dulu", 30), ("ntar abis magrib ya", 30),
+]  # fmt: skip
+
+
+def test_snooze_reads_the_only_number_as_minutes():
+    for text, minutes in DELAYS:
+        for times in ((), ONE, TWO, (LUNCH,)):
+            assert read(text, times) == Meaning(Word.SNOOZE, minutes=minutes), text
 
 
 def test_snooze_with_not_yet_says_so():
@@ -175,16 +172,13 @@ def test_a_button_payload_determines_the_meaning():
         assert read("BELUM", ONE, pressed).word is Word.NOT_YET
 
 
-@pytest.mark.parametrize(
-    ("emoji", "word"),
-    [
-        ("✅", Word.DONE), ("☑️", Word.DONE), ("✔️", Word.DONE), ("✔", Word.DONE), ("💯", Word.DONE),
-        ("👍", Word.OK), ("👍🏿", Word.OK), ("👌🏻", Word.OK), ("🙏", Word.OK), ("✅✅", Word.DONE),
-        ("", Word.DOUBT), ("❤️", Word.DOUBT), ("❌", Word.DOUBT), ("✅👍", Word.DOUBT), ("sudah", Word.DOUBT),
-    ],
-)  # fmt: skip
-def test_a_reaction_is_read_as_done_ok_or_doubt(emoji, word):
-    assert read_reaction(emoji) is word
+def test_a_reaction_is_read_as_done_ok_or_doubt():
+    for word, signs in {
+        Word.DONE: ("✅", "☑️", "✔️", "✔", "💯", "✅✅"),
+        Word.OK: ("👍", "👍🏿", "👌🏻", "🙏"),
+        Word.DOUBT: ("", "❤️", "❌", "✅👍", "sudah"),
+    }.items():
+        assert [read_reaction(sign) for sign in signs] == [word] * len(signs), signs
 
 
 # --- random texts ---------------------------------------------------------------------------------------------------

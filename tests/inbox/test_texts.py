@@ -1,7 +1,5 @@
 """Tests of the words of our answers. Users learn them, and a document for users quotes them, so they do not change."""
 
-import pytest
-
 from app.inbox import texts
 from tests.helpers.language import assert_readable
 
@@ -27,12 +25,12 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_a_text_has_its_exact_words(name):
-    assert getattr(texts, name) == TEXTS[name]
+def test_each_text_has_its_exact_words():
+    assert {name: getattr(texts, name) for name in TEXTS} == TEXTS
 
 
-@pytest.mark.parametrize("name", [*TEXTS, "STILL_WRONG"])
-def test_a_text_is_plain_indonesian(name):
-    assert_readable(getattr(texts, name))
-    assert len(getattr(texts, name)) <= 350
+def test_each_text_is_plain_indonesian(subtests):
+    for name in (*TEXTS, "STILL_WRONG"):
+        with subtests.test(name):
+            assert_readable(getattr(texts, name))
+            assert len(getattr(texts, name)) <= 350
