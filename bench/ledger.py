@@ -1,25 +1,21 @@
 """Benchmark of the dose ledger, the record of due doses and their answers.
 
-It measures answers by every channel, and the adherence over 92 days. It also measures the search for missed doses (the
-sweep) with 1,000,000 open occurrences (doses without an answer).
+It measures answers by every channel, and the adherence over 92 days.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from statistics import median
 
 import sqlalchemy as sa
 
-from app.core.database import db_time
 from app.core.database.session import db
 from app.core.lib import local_time
 from app.identity.models import User
-from app.notifications import jobs as notifications
-from app.pengingat.jobs import miss_overdue
-from app.pengingat.ledger import history, missed
+from app.pengingat.ledger import history
 from app.pengingat.ledger.schemas import MAX_DAYS, Days
 from app.pengingat.models import Pengingat
 from bench.environment import BenchEnvironment, Result, at_least, at_most, median_seconds
@@ -31,7 +27,6 @@ REMINDERS_EACH = 10
 #: The answers are alternately `done` and `skipped`. Because the number of doses is odd, each dose gets the other answer
 #: in the next turn.
 ASKED = PEOPLE * 2 - 1
-OPEN = 1_000_000
 ROUNDS, CALLS = 5, 20
 
 #: SQL that inserts one occurrence (due time) a day for each reminder, for the last 92 days and for tomorrow.
@@ -58,12 +53,6 @@ SELECT 'bench:' || id, 'urgent', %s, 'reminder', user_id, ARRAY[id],
     now() + interval '1 hour', due_at, 'sent', now()
 FROM occurrences WHERE reminder_id = ANY(%s) AND due_at = %s
 """
-FILL_OPEN = f"""
-INSERT INTO occurrences (reminder_id, user_id, tipe, judul, slot, due_at, day)
-SELECT NULL, (SELECT min(id) FROM users), 'makan', 'Makan', 'makan', due_at, due_at::date
-FROM generate_series(1, {OPEN}) n, LATERAL (SELECT now() + n * interval '0.1 seconds' AS due_at) moment;
-VACUUM ANALYZE occurrences;
-"""
 
 
 def run(environment: BenchEnvironment) -> Iterator[Result]:
@@ -73,20 +62,14 @@ def run(environment: BenchEnvironment) -> Iterator[Result]:
     with environment.app.app_context():
         today = local_time.today()
         person = db.session.scalars(sa.select(sa.func.min(Pengingat.user_id))).one()
-        yield at_most(
-            f"kepatuhan over {MAX_DAYS} days, {REMINDERS_EACH} reminders",
-            _ratio(lambda: history.adherence(person, Days(today - timedelta(days=MAX_DAYS - 1), today)), _select),
-            8,
-            "primary-key selects",
-        )
-        environment.execute(FILL_OPEN)
-        assert not missed.is_any_overdue(db_time.now() - timedelta(hours=2))
-        yield at_most(
-            f"the sweep beside {OPEN:,} open occurrences",
-            _ratio(miss_overdue, notifications.enqueue_due),
-            2,
-            "idle ticks",
-        )
+        days = Days(today - timedelta(days=MAX_DAYS - 1), today)
+        costs = [
+            median_seconds(lambda: history.adherence(person, days), CALLS) / median_seconds(_select, CALLS)
+            for _ in range(ROUNDS)
+        ]
+    yield at_most(
+        f"kepatuhan over {MAX_DAYS} days, {REMINDERS_EACH} reminders", median(costs), 8, "primary-key selects"
+    )
 
 
 def _answers(environment: BenchEnvironment, tokens: list[str]) -> Iterator[Result]:
@@ -122,8 +105,3 @@ def _answers(environment: BenchEnvironment, tokens: list[str]) -> Iterator[Resul
 
 def _select() -> None:
     db.session.execute(sa.select(User.id, User.username).where(User.id == 1)).all()
-
-
-def _ratio(work: Callable[[], object], floor: Callable[[], object]) -> float:
-    """Divide the time of `work` by the time of `floor` in each round. Return the median of the ratios."""
-    return median(median_seconds(work, CALLS) / median_seconds(floor, CALLS) for _ in range(ROUNDS))

@@ -22,7 +22,6 @@ AWAY_S = 30.0
 #: Seconds without a fault before the outage (for comparison) and after it (for recovery).
 CALM_S = 8.0
 
-PERSON = {"username": "siti", "password": "rahasia123", "nama_ktp": "S", "nama_samaran": "M", "nomor_hp": "0812345678"}
 LOGIN: Request = ("POST", "/login", {"json": {"username": "siti", "password": "rahasia123"}})
 #: Four clients send logs at the same time, so that each outage has 5,000 log requests.
 KINDS = {"reads": READ, "logins": LOGIN, "logs": LOG, "logs 2": LOG, "logs 3": LOG, "logs 4": LOG}
@@ -34,7 +33,7 @@ REDIS_AWAY_S = (60.0, 300.0)
 def run(environment: BenchEnvironment) -> Iterator[Result]:
     yield from nginx_cache.without_postgres(20 if environment.short else nginx_cache.AWAY_S)
     with tempfile.TemporaryDirectory(prefix="outage-") as name, IsolatedStack.opened(Path(name)) as isolated:
-        isolated.stack.call("POST", "/register", json=PERSON).raise_for_status()
+        isolated.stack.call("POST", "/register", json=nginx_cache.PERSON).raise_for_status()
         yield from without_postgres(isolated)
         yield from without_redis(isolated)
     for away_s in REDIS_AWAY_S[: 1 if environment.short else 2]:

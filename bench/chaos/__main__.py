@@ -13,14 +13,13 @@ import time
 from dataclasses import replace
 from types import ModuleType
 
-from bench.chaos import backlog, confirmed, kills, outages, poison, stopped
+from bench.chaos import backlog, kills, outages, poison, stopped
 from bench.environment import Result, print_table
 
 #: The experiments, by name. Each one is a module with a function `run(plan)` and two plans, WHOLE and SHORT. `run`
 #: yields results.
 EXPERIMENTS: dict[str, ModuleType] = {
     "kills": kills,
-    "confirmed": confirmed,
     "poison": poison,
     "backlog": backlog,
     "outages": outages,

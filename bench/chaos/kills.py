@@ -4,26 +4,21 @@ The processes are workers, the processes of their jobs ("horses"), schedulers, V
 emptied with FLUSHALL. A freeze is shorter than the lease, the time for which a worker reserves a delivery. A cut line
 means that the provider takes a message, but closes the connection before it responds.
 
-People answer their reminders at the same time. Afterwards caregivers get alerts about missed doses. While these alerts
-are sent, there are more faults, half as many as before. At the end, each dose must be in the ledger (the record of
-doses) exactly once, with the last answer.
+People answer their reminders at the same time. At the end, each dose must be in the ledger (the record of doses)
+exactly once, with the last answer.
 """
 
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from threading import Timer
 
 import psutil
 import redis
 
-from bench.chaos.caregivers import Caregivers
 from bench.chaos.outcome import ExperimentOutcome, ExperimentPlan
 from bench.chaos.people import People
 from bench.chaos.world import World, opened
@@ -39,8 +34,6 @@ FROZEN_S = (15.0, 25.0)
 #: Number of calls to the provider that a cut line affects.
 CUT = 5
 MAX_DOUBLED = 0.05
-#: Maximum seconds between two kills while alerts are sent.
-BESIDE_S = 1.0
 
 WHOLE = ExperimentPlan(reminders=2000, seconds=300, faults=80)
 SHORT = ExperimentPlan(reminders=300, seconds=30, faults=14)
@@ -50,7 +43,7 @@ def run(plan: ExperimentPlan) -> Iterator[Result]:
     outcome = play(plan)
     print(outcome)
     cut = min(outcome.unknown, round(MAX_DOUBLED * plan.reminders))
-    yield from outcome.results(f"{plan.faults} faults", doubled=cut, repeated=outcome.alerts.unknown)
+    yield from outcome.results(f"{plan.faults} faults", doubled=cut)
 
 
 def play(plan: ExperimentPlan) -> ExperimentOutcome:
@@ -64,25 +57,15 @@ class Kills:
     def __init__(self, world: World) -> None:
         self.world = world
         self.random = world.random
-        #: Number of faults while alerts were sent, by kind.
-        self.beside: Counter[str] = Counter()
 
     def play(self) -> ExperimentOutcome:
         world, people = self.world, People(self.world)
-        caregivers = Caregivers(world, people)
         world.start_workers()
         world.remind(people.remind_of)
-        caregivers.link()
         with people.answering():
             self._kill()
-            caregivers.cut()
-            # Make the doses missed now. Interrupted deliveries still wait for the end of their lease (time limit). The
-            # alerts are then sent at the same time as these deliveries.
-            caregivers.let_hours_pass(self._kill_beside(max(len(FAULTS), world.plan.faults // 2)))
             outcome = world.finish()
-        caregivers.let_hours_pass()
         outcome.ledger = people.judge()
-        outcome.alerts = replace(caregivers.judge(), faults=self.beside)
         return outcome
 
     def _kill(self) -> None:
@@ -91,21 +74,6 @@ class Kills:
         for moment, kind in zip(moments, kinds, strict=True):
             world.go_on_until(moment)
             world.outcome.faults[self._do_or_make_up(kind)] += 1
-
-    def _kill_beside(self, faults: int) -> Callable[[int], None]:
-        """Return a function that applies some of the faults in each call. All calls together apply `faults` faults.
-
-        The argument of a call is the number of remaining calls, including this call. The faults are spread evenly over
-        the calls.
-        """
-        kinds = self._kinds(faults)
-
-        def kill(left: int) -> None:
-            for kind in [kinds.pop() for _ in range(math.ceil(len(kinds) / left))]:
-                self.world.go_on(self.random.uniform(0, BESIDE_S))
-                self.beside[self._do_or_make_up(kind)] += 1
-
-        return kill
 
     def _kinds(self, faults: int) -> list[str]:
         first = list(FAULTS)[:faults]  # each kind of fault at least once

@@ -58,54 +58,6 @@ class Ledger:
 
 
 @dataclass
-class Alerts:
-    """Alerts of a chaos experiment, counted at its end. An alert tells one caregiver about one missed dose."""
-
-    due: int = 0
-    lost: int = 0
-    lost_pushes: int = 0
-    #: Number of alerts with too many messages. One message is allowed, or two if a message had an unknown outcome.
-    twice: int = 0
-    #: `unknown`: number of alerts that had a message with an unknown outcome. `repeated`: number of these alerts that
-    #: arrived twice.
-    unknown: int = 0
-    repeated: int = 0
-    #: Messages and pushes to caregivers who have no permission to get alerts.
-    misdirected: int = 0
-    #: Alerts about doses that the patient had answered in time.
-    answered: int = 0
-    unsettled: int = 0
-    #: Number of faults while alerts were sent, by kind.
-    faults: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def keeps_promises(self) -> bool:
-        wrong = self.twice, self.misdirected, self.answered, self.unsettled
-        return self.lost == self.lost_pushes == 0 and not any(wrong)
-
-    def results(self, name: str, *, repeated: int) -> Iterator[Result]:
-        """Yield the results of the alerts, each with its target.
-
-        The target is that at most `repeated` alerts with an unknown outcome arrive twice.
-        """
-        yield at_most(f"{name}: alerts lost", self.lost + self.lost_pushes, 0, f"of {2 * self.due:,}")
-        yield at_most(f"{name}: alerts left open", self.unsettled, 0, "alerts")
-        yield at_most(f"{name}: alerts sent twice", self.twice, 0, "alerts")
-        yield at_most(f"{name}: alerts repeated, their outcome unknown", self.repeated, repeated, "alerts")
-        yield at_most(f"{name}: alerts to the wrong person", self.misdirected, 0, "alerts")
-        yield at_most(f"{name}: alerts of what was answered", self.answered, 0, "alerts")
-
-    def __str__(self) -> str:
-        faults = ", ".join(f"{count} x {kind}" for kind, count in sorted(self.faults.items()))
-        return (
-            f"of {self.due} alerts lost {self.lost} messages and {self.lost_pushes} pushes among "
-            f"{faults or 'no faults of their own'}; left open {self.unsettled}; sent twice {self.twice}, unknown "
-            f"{self.unknown}, repeated {self.repeated}; {self.misdirected} to the wrong person, {self.answered} of "
-            "what was answered"
-        )
-
-
-@dataclass
 class ExperimentOutcome:
     plan: ExperimentPlan
     faults: Counter[str] = field(default_factory=Counter)
@@ -119,8 +71,6 @@ class ExperimentOutcome:
     unsettled: int = 0
     #: Result of the dose ledger. None if people do not answer in this chaos experiment.
     ledger: Ledger | None = None
-    #: Outcome of the alerts to caregivers about unanswered doses.
-    alerts: Alerts = field(default_factory=Alerts)
 
     @property
     def lost(self) -> int:
@@ -153,13 +103,10 @@ class ExperimentOutcome:
             and self.doubled <= self.unknown
             and max(self.arrived.values(), default=0) <= 2
             and (self.ledger is None or self.ledger.keeps_promises)
-            and self.alerts.keeps_promises
         )
 
-    def results(
-        self, name: str, *, doubled: int = 0, repeated: int = 0, latest_s: float = LATEST_S
-    ) -> Iterator[Result]:
-        """Yield the results and targets. At most `doubled` messages and `repeated` alerts may arrive twice."""
+    def results(self, name: str, *, doubled: int = 0, latest_s: float = LATEST_S) -> Iterator[Result]:
+        """Yield the results and targets. At most `doubled` messages may arrive twice."""
         yield at_most(f"{name}: lost", self.lost + self.lost_pushes, 0, f"of {2 * self.plan.reminders:,}")
         yield at_most(f"{name}: left open", self.unsettled, 0, "deliveries")
         yield at_most(f"{name}: early", self.early, 0, "messages")
@@ -168,8 +115,6 @@ class ExperimentOutcome:
         yield at_most(f"{name}: latest", self.latest_s, latest_s, "s after due")
         if self.ledger is not None:
             yield from self.ledger.results(name)
-        if self.alerts.due:
-            yield from self.alerts.results(name, repeated=repeated)
 
     def __str__(self) -> str:
         late = sorted(self.late_s.values()) or [0.0]
@@ -179,5 +124,4 @@ class ExperimentOutcome:
             f"lost {self.lost} messages and {self.lost_pushes} pushes; left open {self.unsettled}; "
             f"sent twice {self.doubled}, unknown {self.unknown}; late {late[0]:.2f} to {late[-1]:.1f} s"
             f"{'' if self.ledger is None else f'; {self.ledger}'}"
-            f"{f'; {self.alerts}' if self.alerts.due else ''}"
         )

@@ -97,7 +97,6 @@ class People:
         soon = datetime.now(UTC) + timedelta(minutes=2)
         dose = {"jam": f"{soon:%H:%M}", "jumlah": 1, "satuan": "tablet"}
         details = {"nama_obat": name, "frekuensi": 1, "aturan": "setelah makan", "jadwal": [dose]}
-        details["penting"] = True  # alerts about important medicines are also sent at night
         data: Any = {"tipe": "obat", "judul": name, "timezone": "Asia/Jakarta"}
         with unit_of_work():
             medicine = service.create(user_id, {**data, "details": {**details, "persediaan": {"sisa": IN_STOCK}}})

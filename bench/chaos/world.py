@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -38,7 +38,6 @@ from config import ROOT, Config
 from dev.servers import Postgres, Valkey, start_postgres, start_valkey, valkey_server
 from dev.simulators import Server, simulators
 from dev.stack.outages import frozen
-from dev.stack.processes import free_port
 from dev.stack.waiting import wait_until
 from dev.supervisor import Child, Supervisor
 
@@ -76,7 +75,6 @@ class World:
         supervisor: Supervisor,
         sim: Server,
         workers: Workers,
-        settings: Mapping[str, str],
     ) -> None:
         self.plan, self.folder, self.supervisor, self.sim = plan, folder, supervisor, sim
         self.random = random.Random(plan.seed)
@@ -94,7 +92,6 @@ class World:
             "VAPID_PRIVATE_KEY": private,
             "VAPID_SUBJECT": "mailto:operator@example.com",
             **sim.messaging.env(),
-            **settings,
         }
         self.app: Flask = create_app(Config.from_env(self.settings))
         self.redis_child: Child = self.valkey.child
@@ -103,8 +100,6 @@ class World:
         self._rounds = self._named = self._unknown_before = 0
         #: User ids of this round's people.
         self.people: list[int] = []
-        #: Phone numbers and push addresses of caregivers. Empty if the round has no caregivers.
-        self.listeners: set[str] = set()
         #: Due time of each reminder, by name.
         self.due: dict[str, datetime] = {}
         with self.app.app_context():
@@ -138,7 +133,7 @@ class World:
         with unit_of_work():
             service.create(user_id, data)
 
-    def new_people(self, count: int, role: str = "pasien") -> list[int]:
+    def new_people(self, count: int) -> list[int]:
         """Create `count` people with a phone and a browser, and return their ids."""
         first, self._named = self._named, self._named + count
         with unit_of_work():
@@ -150,7 +145,7 @@ class World:
                         "nama_ktp": f"Orang {n}",
                         "nomor_hp": f"0812{n:08d}",
                     },
-                    [role],
+                    ["pasien"],
                 ).id
                 for n in range(first, self._named)
             ]
@@ -175,14 +170,6 @@ class World:
         rq = [sys.executable, "-m", "rq.cli", "worker", "-c", "worker", "-w", self.wanted.kind]
         env = {**os.environ, **self.settings}
         return self.supervisor.spawn(f"worker-{number}", [*rq, self.wanted.queues[number]], env=env, cwd=ROOT)
-
-    def start_web(self) -> str:
-        """Start gunicorn, so that providers can call webhooks. Return the address of gunicorn."""
-        port = free_port()
-        env = {**os.environ, **self.settings, "PORT": str(port)}
-        command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"]
-        self.supervisor.spawn("web", command, env=env, cwd=ROOT)
-        return f"http://127.0.0.1:{port}"
 
     def end_workers(self) -> None:
         """End the workers. Call this before the servers end, because a job would wait for the missing database."""
@@ -301,21 +288,17 @@ class World:
             outcome.arrived[name] += 1
             outcome.late_s.setdefault(name, at - self.due[name].timestamp())
         for sent in list(self.sim.push.messages):
-            outcome.pushes.update(self._reminded_of(sent.endpoint, sent.text or ""))
+            outcome.pushes.update(self._reminded_of(sent.text or ""))
 
     def reminded(self) -> Iterator[tuple[str, float]]:
         """Yield the name of a reminder and the time (in seconds since 1970) for each message of this round."""
         for message in list(self.sim.messaging.sent):
-            for name in self._reminded_of(message.target, message.text):
+            for name in self._reminded_of(message.text):
                 yield name, message.at
 
-    def _reminded_of(self, address: str, text: str) -> set[str]:
-        return set() if address in self.listeners else self.due.keys() & named(text)
-
-
-def named(text: str) -> list[str]:
-    """Return the names of the reminders that a message or a push contains."""
-    return re.findall(r"pengingat-\d+-\d+", text)
+    def _reminded_of(self, text: str) -> set[str]:
+        """Return the names of this round's reminders that a message or a push contains."""
+        return self.due.keys() & set(re.findall(r"pengingat-\d+-\d+", text))
 
 
 @contextlib.contextmanager
@@ -323,13 +306,12 @@ def opened(
     plan: ExperimentPlan,
     *,
     workers: Workers = Workers(),
-    settings: Mapping[str, str] | None = None,
 ) -> Iterator[World]:
     """Yield a world whose workers do not run yet. End all its processes after the block."""
     with tempfile.TemporaryDirectory(prefix="chaos-") as name, simulators() as sim:
         folder = Path(name)
         folder.chmod(0o711)  # if the user is root, PostgreSQL runs as nobody, who must be able to enter the folder
         with Supervisor(folder / "logs", register=folder / "processes") as supervisor:
-            world = World(plan, folder, supervisor, sim, workers, settings or {})
+            world = World(plan, folder, supervisor, sim, workers)
             yield world
             world.end_workers()
