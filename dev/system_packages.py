@@ -32,7 +32,7 @@ PACKAGES = {
     "pgbouncer": Package(("pgbouncer",), "the service behind a pooler"),
     "postgresql": Package(("/usr/lib/postgresql/*/bin/postgres",), "the service on Debian's own PostgreSQL"),
     "redis-server": Package(("redis-server",), "the service on Debian's own Redis"),
-    "libfaketime": Package(("/usr/lib/*/faketime/libfaketime.so.1",), "clocks that jump"),
+    "libfaketime": Package(("/usr/lib/*/faketime/libfaketime.so.1",), "wrong clocks"),
     "curl": Package(("curl",), "deploy/rolling-restart"),
     "prometheus": Package(("promtool",), "the alert rules of deploy/prometheus"),
     "systemd": Package(("systemd-analyze",), "the check of deploy/systemd"),

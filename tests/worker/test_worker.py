@@ -19,6 +19,7 @@ from app.notifications.models import DeliveryState
 from app.providers import messaging
 from dev.stack.outages import frozen
 from dev.stack.waiting import wait_until
+from dev.system_packages import require
 from tests.helpers.client import Client
 from tests.notifications.deliveries import add, age, reread, words_of
 from tests.notifications.senders.looks import sends_of_fonnte
@@ -50,6 +51,16 @@ def test_one_worker_serves_both_queues_and_sends_scheduled_deliveries(start_work
     assert len(sim.messaging.sent) == 3
     assert delivery_metrics.worker_problems() == []
     assert worker.end() == 0
+
+
+@pytest.mark.parametrize("offset", ["+2h", "-3h"])
+def test_a_worker_whose_clock_is_wrong_sends_on_time(start_worker, sim, offset):
+    """The clock of PostgreSQL decides when a delivery is due. libfaketime changes the worker's clock."""
+    start_worker(LD_PRELOAD=str(require("libfaketime")), FAKETIME=offset, FAKETIME_DONT_FAKE_MONOTONIC="1")
+    due, later = (add(due_at=local_time.now() + timedelta(seconds=seconds)) for seconds in (4, 3600))
+    wait_until(sent(due.dedupe_key))
+    assert sim.messaging.sent[0].at >= due.due_at.timestamp()
+    assert reread(later.dedupe_key).state == DeliveryState.PENDING
 
 
 def test_a_job_is_logged_as_json_without_message_text_or_phone_number(start_worker):
