@@ -90,9 +90,7 @@ def test_the_demo_patient_siti_has_ninety_days_of_reminder_history(filled):
     assert all(sums[name] for name in ("done", "skipped", "missed", "undelivered"))
 
 
-def test_demo_threads_are_newest_first_and_have_correct_counters(filled):
-    written = [thread["created_at"] for thread in filled.get("/forum/threads").json]
-    assert written == sorted(written, reverse=True)
+def test_demo_threads_have_correct_counters(filled):
     assert wrong_counters() == {"forum_categories": 0, "posts": 0}
 
 

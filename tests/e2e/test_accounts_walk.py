@@ -5,10 +5,13 @@ import re
 import time
 
 import jwt
+import pytest
 from PIL import Image
 
 from app.identity import tokens
 from dev.stack.waiting import wait_until
+
+pytestmark = pytest.mark.processes
 
 
 def register(stack, sim, username, role, phone):

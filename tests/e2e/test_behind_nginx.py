@@ -1,7 +1,6 @@
 """Tests of the deployed service: real nginx with `deploy/nginx.conf`, two gunicorns and two workers."""
 
 import ssl
-import threading
 
 import pytest
 import requests
@@ -112,24 +111,6 @@ def test_half_sent_requests_do_not_keep_the_others_waiting(site):
     finally:
         for connection in held:
             connection.close()
-
-
-def test_a_restart_of_a_web_process_causes_no_failed_requests(site):
-    statuses = []
-    done = threading.Event()
-
-    def ask():
-        while not done.is_set():  # a different page number each time, so that nginx has not cached the response
-            statuses.append(site.call("GET", f"/kategori?page={len(statuses) + 100}").status_code)
-
-    asking = threading.Thread(target=ask)
-    asking.start()
-    try:
-        site.restart_web(1)
-    finally:
-        done.set()
-        asking.join()
-    assert set(statuses) == {200}
 
 
 def test_many_username_checks_from_one_address_are_rate_limited(site):

@@ -105,18 +105,3 @@ def test_a_restore_of_an_older_backup_does_not_restore_an_erased_person(committe
     assert "1 people who had been erased" in stack.flask("restore", str(alone))
     assert traces(url) == []
     assert name not in {stored for stored, _ in pictures.store().names()}
-
-
-def test_a_restore_uses_the_tombstones_in_the_media_folder(committed, variables, tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", PATH)
-    with unit_of_work():
-        siti_id = make_user(**PERSON).id
-    older = tmp_path / "older"
-    backup_of(committed.extensions["config"], older)
-    erase(committed, siti_id)
-    shutil.copytree(committed.extensions["config"].media_root, tmp_path / "media")
-
-    url = empty_database(variables["DATABASE_URL"])
-    stack = WebOnly({**variables, "DATABASE_URL": url, "PATH": PATH}, tmp_path)
-    assert "1 people who had been erased" in stack.flask("restore", str(older))
-    assert traces(url) == []

@@ -15,6 +15,7 @@ from PIL import Image
 from dev.stack.outages import LOG, READ, IsolatedStack, Load
 from dev.stack.site import DeployedStack
 from dev.stack.waiting import PATIENCE_S, eventually, wait_until
+from tests.e2e.walk import PERSON
 
 pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
 
@@ -26,9 +27,6 @@ AT_ONCE_S = 0.5
 
 #: Maximum size of a file in bytes. The picture of the test is larger. The logs and metrics of gunicorn are smaller.
 SMALL_FILE = 512 * 1024
-
-
-PERSON = {"username": "siti", "password": "rahasia123", "nama_ktp": "S", "nama_samaran": "M", "nomor_hp": "0812345678"}
 
 
 @pytest.fixture(scope="module")

@@ -22,17 +22,11 @@ from dev.stack.processes import Stack, WebOnly, free_port
 from dev.stack.waiting import eventually
 from dev.supervisor import Supervisor
 from dev.system_packages import require
+from tests.e2e.walk import PERSON
 from tests.helpers.factories import make_user
 
 pytestmark = [pytest.mark.takes(seconds=12), pytest.mark.processes]
 
-PERSON = {
-    "username": "siti",
-    "password": "rahasia123",
-    "nama_ktp": "Siti",
-    "nama_samaran": "M",
-    "nomor_hp": "0812345678",
-}
 
 POOL_SIZE = 10
 POOLER = """
