@@ -17,7 +17,7 @@ from app.core.media.storage import BucketStore, FolderStore
 from app.notifications.models import Inbound
 from app.notifications.senders import sender_status
 from app.providers import messaging
-from config import Config
+from config import SETTINGS, Config
 from tests.core.operations.command_line import DEAD_DATABASE, dead_redis, flask
 from tests.core.production import GOOD
 from tests.helpers.factories import make_superadmin
@@ -91,6 +91,10 @@ def test_all_items_are_ready_and_disabled_features_are_named(app, production):
     found = run(app)[1]
     assert "CONSOLE" in found["console"]["todo"]
     assert found["defaults"]["todo"].startswith("On purpose: ADMIN_OTP=optional")
+
+
+def test_each_setting_that_an_item_needs_exists():
+    assert {name for needs, _ in check.ITEMS.values() for name in needs} <= set(SETTINGS)
 
 
 def test_the_output_has_one_line_for_each_item(app, production):
