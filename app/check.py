@@ -266,7 +266,7 @@ _MESSAGING = ("MESSAGING_PROVIDER", "MESSAGING_TOKEN", "MESSAGING_SENDER_ID", "M
 #: turned off.
 ITEMS: dict[str, tuple[tuple[str, ...], Check]] = {
     "settings": ((), _settings),
-    "database": ((*_DATABASE, "DATABASE_REPLICA_URL"), _database),
+    "database": (_DATABASE, _database),
     "migrations": (_DATABASE, _migrations),
     "redis": (("REDIS_URL",), _redis),
     "media": (("MEDIA_ROOT", "MEDIA_S3_BUCKET"), _media),
