@@ -11,8 +11,6 @@ from tests.caregivers.dependents import PATH, delete, keep
 from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_admin, make_user
 
-ROUTES = (("POST", PATH), ("GET", PATH), ("DELETE", f"{PATH}/{{id}}"))
-
 
 def role_ids(client):
     return {row["name"]: row["id"] for row in client.get("/roles").json}
@@ -32,23 +30,12 @@ class TestCreating:
         user = db.session.get_one(User, response.json["id"])
         assert (user.nama_ktp, user.domicile, user.preferences) == ("Ibu Siti", "Jawa Barat", {"medical": True})
         assert (user.role_names, user.phone, user.password_hash) == ({"pasien"}, None, None)
-
-    def test_the_caregiver_has_all_scopes(self, budi, ibu):
-        link = db.session.scalars(sa.select(CaregiverLink).filter_by(patient_id=ibu)).one()
+        link = db.session.scalars(sa.select(CaregiverLink).filter_by(patient_id=user.id)).one()
         assert (link.caregiver_id, link.scopes) == (budi.id, list(Scope))
 
-    @pytest.mark.parametrize(
-        ("body", "field"),
-        [
-            ({}, "nama_ktp"),
-            ({"nama_ktp": " "}, "nama_ktp"),
-            ({"nama_ktp": "x" * 101}, "nama_ktp"),
-            ({"nama_ktp": 5}, "nama_ktp"),
-            ({"nama_ktp": "Ibu Siti", "domicile": "Atlantis"}, "domicile"),
-        ],
-    )
-    def test_bad_input_makes_no_account(self, budi, body, field):
-        assert_error(budi.post(PATH, body), 400, "validation_error", field)
+    def test_an_unknown_domicile_makes_no_account(self, budi):
+        refused = budi.post(PATH, {"nama_ktp": "Ibu Siti", "domicile": "Atlantis"})
+        assert_error(refused, 400, "validation_error", "domicile")
         assert budi.get(PATH).json == []
 
     def test_phone_password_and_role_in_the_body_are_ignored(self, budi):
@@ -58,22 +45,15 @@ class TestCreating:
 
     def test_a_dependent_has_no_login(self, client, ibu):
         username = db.session.get_one(User, ibu).username
-        for password in ("", " ", PASSWORD, "None", "null"):
+        for password in (" ", PASSWORD, "None"):
             response = client.post("/login", {"username": username, "password": password})
-            assert response.status_code in (400, 401)
+            assert_error(response, 401)
 
-    @pytest.mark.parametrize(("method", "path"), ROUTES)
-    @pytest.mark.parametrize("role", ["pasien", "admin"])
-    def test_roles_other_than_caregiver_are_refused(self, client, ibu, method, path, role):
-        other = client.as_(make_user(role))
-        assert_error(other.open(method, path.format(id=ibu), {"nama_ktp": "Ibu"}), 403)
-
-    @pytest.mark.parametrize("whose", ["another's", "linked", "unknown", "own"])
-    def test_an_account_of_somebody_else_is_not_found(self, client, caregiver, siti, ibu, whose):
+    def test_an_account_of_somebody_else_is_not_found(self, client, caregiver, siti, ibu):
         """The route also answers 404 for a linked patient who can log in, and for the caller's own id."""
-        as_ = client.as_(make_user(RoleName.PENDAMPING)) if whose == "another's" else caregiver
-        id_ = {"another's": ibu, "linked": siti.id, "unknown": 999_999_999, "own": caregiver.id}[whose]
-        assert_error(as_.delete(f"{PATH}/{id_}", {"password": PASSWORD}), 404, "not_found")
+        another = client.as_(make_user(RoleName.PENDAMPING))
+        for caller, user_id in ((another, ibu), (caregiver, siti.id), (caregiver, caregiver.id)):
+            assert_error(caller.delete(f"{PATH}/{user_id}", {"password": PASSWORD}), 404, "not_found")
         assert db.session.get_one(User, ibu).erasure_due_at is None
 
 

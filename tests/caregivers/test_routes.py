@@ -3,7 +3,6 @@
 import re
 from datetime import UTC, datetime, timedelta
 
-import pytest
 import sqlalchemy as sa
 
 from app.caregivers.models import Invitation
@@ -17,11 +16,6 @@ from tests.helpers.factories import make_admin, make_user
 
 PERSON = {"id", "username", "nama_ktp", "image", "domicile"}
 LINK = {"id", "caregiver_id", "patient_id", "created_at"}
-
-#: Request bodies with a missing or invalid value of `scopes`.
-SCOPES = [
-    {}, {"scopes": None}, {"scopes": "manage"}, {"scopes": ["all"]}, {"scopes": [None]}, {"scopes": [1]},
-]  # fmt: skip
 
 
 class TestCreateLink:
@@ -41,22 +35,12 @@ class TestCreateLink:
         assert (again.status_code, again.json) == (200, first.json)
         assert len(budi.get("/caregiver/patients").json) == 1
 
-    def test_only_a_caregiver_can_create_a_link(self, siti, admin):
-        for other in (siti, admin):
-            assert_error(other.post("/caregiver/patients", {"patient_id": siti.id}), 403, "forbidden")
-
     def test_a_person_who_is_not_a_patient_is_refused(self, client, budi):
         colleague = make_user(RoleName.PENDAMPING)
         assert_error(budi.post("/caregiver/patients", {"patient_id": colleague.id}), 400, "role_mismatch")
         assert_error(budi.post("/caregiver/patients", {"patient_id": 999999}), 404)
         both = client.as_(make_user(RoleName.PENDAMPING, RoleName.PASIEN))
         assert_error(both.post("/caregiver/patients", {"patient_id": both.id}), 400, "same_person")
-
-    @pytest.mark.parametrize(
-        "body", [{}, {"patient_id": "x"}, {"patient_id": None}, {"patient_id": -1}, {"patient_id": 2**63}]
-    )
-    def test_a_wrong_patient_is_bad_input(self, budi, body):
-        assert_error(budi.post("/caregiver/patients", body), 400, "validation_error", "patient_id")
 
 
 class TestListOwnPatients:
@@ -67,12 +51,7 @@ class TestListOwnPatients:
         (patient,) = caregiver.get("/caregiver/patients").json
         assert set(patient) == PERSON | {"link_id", "linked_at", "scopes"}
         assert (patient["id"], patient["domicile"], patient["scopes"]) == (siti.id, "Bali", [])
-
-    def test_the_list_is_empty_for_a_patient(self, siti):
         assert siti.get("/caregiver/patients").json == []
-
-    def test_a_wrong_page_is_bad_input(self, budi):
-        assert_error(budi.get("/caregiver/patients?page=0"), 400, "validation_error", "page")
 
 
 class TestDeleteLink:
@@ -95,13 +74,6 @@ class TestDeleteLink:
         assert ani.delete(f"/caregiver/patients/{both[1].id}").status_code == 200  # Ani is the patient of this link
         assert bayu.get("/caregiver/patients").json == []
 
-    def test_a_stranger_cannot_delete_a_link(self, client, budi, siti):
-        budi.post("/caregiver/patients", {"patient_id": siti.id})
-        for stranger in (make_user(RoleName.PENDAMPING), make_user(RoleName.PASIEN), make_admin()):
-            for other in (budi, siti):
-                assert_error(client.as_(stranger).delete(f"/caregiver/patients/{other.id}"), 404)
-        assert len(budi.get("/caregiver/patients").json) == 1
-
 
 class TestListOwnCaregivers:
     """GET /patient/caregivers"""
@@ -110,13 +82,7 @@ class TestListOwnCaregivers:
         (row,) = siti.get("/patient/caregivers").json
         assert set(row) == PERSON | {"link_id", "linked_at", "scopes"}
         assert (row["id"], row["username"], row["scopes"]) == (caregiver.id, "budi", [])
-
-    def test_the_list_is_empty_for_a_caregiver(self, budi):
-        assert budi.get("/patient/caregivers").json == []
-
-    def test_costs_two_statements(self, siti, statements):
-        with statements.at_most(2):
-            assert siti.get("/patient/caregivers").json == []
+        assert caregiver.get("/patient/caregivers").json == []
 
 
 class TestUpdateConsent:
@@ -137,13 +103,6 @@ class TestUpdateConsent:
                 assert_error(other.put(f"/patient/caregivers/{of.id}", {"scopes": ["manage"]}), 404)
         assert not care.allows(caregiver.id, siti.id, Scope.MANAGE)
 
-    def test_without_a_link_is_404(self, siti):
-        assert_error(siti.put("/patient/caregivers/999999", {"scopes": []}), 404)
-
-    @pytest.mark.parametrize("body", SCOPES)
-    def test_a_wrong_scope_is_bad_input(self, siti, caregiver, body):
-        assert_error(siti.put(f"/patient/caregivers/{caregiver.id}", body), 400, "validation_error", "scopes")
-
 
 class TestCreateInvitation:
     """POST /patient/invitations"""
@@ -159,14 +118,6 @@ class TestCreateInvitation:
         for lifetime in db.session.scalars(sa.select(Invitation.expires_at - Invitation.created_at)):
             assert abs(lifetime - timedelta(days=7)) < timedelta(minutes=1)
 
-    def test_only_a_patient_can_create_an_invitation(self, budi, admin):
-        for other in (budi, admin):
-            assert_error(other.post(PATH, {"scopes": []}), 403, "forbidden")
-
-    @pytest.mark.parametrize("body", SCOPES)
-    def test_a_wrong_scope_is_bad_input(self, siti, body):
-        assert_error(siti.post(PATH, body), 400, "validation_error", "scopes")
-
 
 class TestListInvitations:
     """GET /patient/invitations"""
@@ -175,14 +126,9 @@ class TestListInvitations:
         first, second = invite(siti), invite(siti, "history")
         rows = siti.get(PATH).json
         assert rows == [{name: each[name] for name in ("id", "scopes", "expires_at")} for each in (second, first)]
+        assert budi.get(PATH).json == []
         budi.post("/caregiver/invitations", {"code": second["code"]})
         assert [row["id"] for row in siti.get(PATH).json] == [first["id"]]
-
-    def test_the_number_of_statements_does_not_grow_with_the_list(self, siti, statements):
-        for _ in range(12):
-            invite(siti)
-        with statements.at_most(3):  # SQL statements: session, page, count
-            assert len(siti.get(f"{PATH}?per_page=10").json) == 10
 
 
 class TestDeleteInvitation:
@@ -193,13 +139,6 @@ class TestDeleteInvitation:
         assert siti.delete(f"{PATH}/{first['id']}").status_code == 204
         assert_error(siti.delete(f"{PATH}/{first['id']}"), 404)
         assert_error(budi.post("/caregiver/invitations", {"code": first["code"]}), 404)
-
-    def test_an_invitation_of_another_patient_is_not_found(self, client, siti, budi):
-        invitation = invite(siti)
-        for stranger in (budi, client.as_(make_user())):
-            assert stranger.get(PATH).json == []
-            assert_error(stranger.delete(f"{PATH}/{invitation['id']}"), 404)
-        assert len(siti.get(PATH).json) == 1
 
 
 class TestRedeemInvitation:
@@ -228,19 +167,11 @@ class TestRedeemInvitation:
         response = budi.post("/caregiver/invitations", {"code": invite(siti, "alerts")["code"]})
         assert (response.status_code, response.json["scopes"]) == (200, ["alerts", "manage"])
 
-    def test_only_a_caregiver_can_redeem_an_invitation(self, siti, admin):
-        for other in (siti, admin):
-            assert_error(other.post("/caregiver/invitations", {"code": "K7MP4WQX9R"}), 403, "forbidden")
-
     def test_redeeming_the_own_invitation_is_refused(self, client):
         both = client.as_(make_user(RoleName.PENDAMPING, RoleName.PASIEN))
         code = invite(both)["code"]
         assert_error(both.post("/caregiver/invitations", {"code": code}), 400, "same_person")
         assert len(both.get(PATH).json) == 1
-
-    @pytest.mark.parametrize("body", [{}, {"code": None}, {"code": ""}, {"code": "x" * 21}, {"code": 7}])
-    def test_a_wrong_code_is_bad_input(self, budi, body):
-        assert_error(budi.post("/caregiver/invitations", body), 400, "validation_error", "code")
 
 
 class TestListPatients:
@@ -251,15 +182,6 @@ class TestListPatients:
         assert set(patient) == PERSON
         assert patient["username"] == "siti"
 
-    def test_the_number_of_statements_does_not_grow_with_the_list(self, siti, statements):
-        for _ in range(15):
-            make_user(RoleName.PASIEN)
-        with statements.at_most(4):  # SQL statements: session, role, page, count
-            assert len(siti.get("/patients?per_page=10").json) == 10
-
-    def test_a_long_search_is_bad_input(self, siti):
-        assert_error(siti.get(f"/patients?q={'x' * 101}"), 400, "validation_error", "q")
-
 
 class TestListCaregivers:
     """GET /caregivers"""
@@ -268,6 +190,3 @@ class TestListCaregivers:
         (row,) = siti.get("/caregivers").json
         assert set(row) == PERSON
         assert row["username"] == "budi"
-
-    def test_a_wrong_page_is_bad_input(self, siti):
-        assert_error(siti.get("/caregivers?per_page=x"), 400, "validation_error", "per_page")

