@@ -177,7 +177,7 @@ def test_a_disconnected_client_releases_query_files_and_export_slot(committed, k
     db.session.execute(
         sa.text(
             "INSERT INTO users (username, password_hash, nama_ktp)"
-            " SELECT 'user' || n, 'x', repeat('Nama ', 20) FROM generate_series(1, 20000) n"
+            " SELECT 'user' || n, 'x', repeat('Nama ', 20) FROM generate_series(1, 8000) n"
         )
     )
     db.session.commit()

@@ -15,7 +15,6 @@ from app.identity import audit
 from app.identity.models import RoleName
 from app.identity.roles import roles_named
 from app.notifications.models import Delivery
-from tests.admins.exports import REPORTS
 from tests.core.media.samples import plain
 from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
@@ -59,13 +58,6 @@ class TestCreateAdmin:
         assert admin.get("/admins/audit?action=admin_created").json[0]["subject_name"] == "rina.wijaya"
         logged_in = admin.post("/login", {"username": FORM["email"], "password": PASSWORD})
         assert admin.with_token(logged_in.json["access_token"]).get("/admins/").status_code == 200
-
-    def test_a_username_can_be_chosen(self, admin):
-        assert admin.post("/admins/", {**FORM, "username": "rw_01"}).json["username"] == "rw_01"
-
-    @pytest.mark.parametrize(("field", "value"), [("role", "pasien"), ("nomor_hp", "abc"), ("username", "users")])
-    def test_bad_input_is_refused_with_the_name_of_the_field(self, admin, field, value):
-        assert_error(admin.post("/admins/", {**FORM, field: value}), 400, "validation_error", field)
 
     def test_an_email_in_use_is_a_conflict(self, admin):
         make_user(email="rina.wijaya@contoh.id")
@@ -117,9 +109,6 @@ class TestUpdateAdmin:
     def test_an_email_in_use_is_a_conflict(self, admin):
         make_user(email="rina.wijaya@contoh.id")
         assert_error(admin.put(f"/admins/{make_admin().id}", {"email": FORM["email"]}), 409, "email_taken")
-
-    def test_a_wrong_number_is_bad_input(self, admin):
-        assert_error(admin.put(f"/admins/{make_admin().id}", {"nomor_hp": "abc"}), 400, "validation_error", "nomor_hp")
 
 
 class TestDeleteAdmin:
@@ -198,12 +187,6 @@ class TestListUsers:
         assert response.json[0]["roles"][0]["name"] == "pasien"
         assert not {"nik", "preferences", "password_hash"} & set(response.json[0])
 
-    def test_the_number_of_statements_does_not_grow_with_the_list(self, admin, statements):
-        for _ in range(5):
-            make_user()
-        with statements.at_most(4):  # SQL statements: caller, its roles, users, their roles
-            assert len(admin.get("/admins/users").json) == 6
-
 
 class TestGetUser:
     """GET /admins/users/<user_id>"""
@@ -221,19 +204,14 @@ class TestGetUser:
 class TestUpdateUser:
     """PUT /admins/users/<user_id>"""
 
-    def test_an_administrator_verifies_a_person(self, admin):
-        siti = make_user()
-        response = admin.put(f"/admins/users/{siti.id}", {"is_verified": True})
-        assert response.status_code == 200
-        assert response.json["is_verified"] is True
-        assert response.json["role_ids"] == ids(RoleName.PASIEN)
-
     def test_roles_are_replaced_and_the_audit_log_says_which(self, admin):
         siti = make_user(username="siti")
         response = admin.put(f"/admins/users/{siti.id}", {"role_ids": ids(RoleName.ADMIN, RoleName.PENDAMPING)})
         assert {role["name"] for role in response.json["roles"]} == {"admin", "pendamping"}
         (row,) = admin.get("/admins/audit?action=roles_changed").json
         assert row["details"] == {"given": ["admin", "pendamping"], "taken": ["pasien"]}
+        verified = admin.put(f"/admins/users/{siti.id}", {"is_verified": True}).json
+        assert (verified["is_verified"], len(verified["role_ids"])) == (True, 2)
 
     def test_only_a_superadmin_gives_or_removes_superadmin(self, admin, superadmin, siti):
         boss = make_superadmin()
@@ -392,19 +370,10 @@ class TestGetOverview:
         assert overview["forum_categories"][0]["name"] == "Umum"
         assert overview["recent_activity"] == []
 
-    @pytest.mark.parametrize(
-        ("query", "field"),
-        [
-            ({"start": "2026-03-02", "end": "2026-03-01"}, "start"),
-            ({"start": "kemarin"}, "start"),
-            ({"start": "20260301"}, "start"),
-            ({"start": "2026-W10-1"}, "start"),
-            ({"end": "2026-02-30"}, "end"),
-            ({"start": "2000-01-01", "end": "2026-01-01"}, "start"),
-        ],
-    )
-    def test_a_wrong_range_is_refused(self, admin, query, field):
-        assert_error(admin.get("/admins/overview", query_string=query), 400, "validation_error", field)
+    def test_a_wrong_range_is_refused(self, admin):
+        for query in ({"start": "2026-03-02", "end": "2026-03-01"}, {"start": "2000-01-01", "end": "2026-01-01"}):
+            refused = admin.get("/admins/overview", query_string=query)
+            assert_error(refused, 400, "validation_error", "start")
 
 
 class TestGetToday:
@@ -418,12 +387,6 @@ class TestGetToday:
 
 class TestExportReport:
     """GET /admins/export/<report>"""
-
-    @pytest.mark.parametrize("report", REPORTS)
-    def test_is_a_csv_by_default(self, admin, report):
-        response = admin.get(f"/admins/export/{report}")
-        assert (response.status_code, response.mimetype) == (200, "text/csv")
-        assert f'filename="{report}.csv"' in response.headers["Content-Disposition"]
 
     def test_an_unknown_report_or_range_is_refused(self, admin):
         assert_error(admin.get("/admins/export/passwords"), 404, "unknown_report")
