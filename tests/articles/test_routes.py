@@ -2,8 +2,6 @@
 
 from io import BytesIO
 
-import pytest
-
 from app.core.database.session import db
 from app.kategori.models import Kategori
 from tests.articles.samples import NEW, first
@@ -86,16 +84,14 @@ class TestListArticles:
 class TestSearchArticles:
     """GET /articles/search"""
 
-    @pytest.mark.parametrize(
-        ("title", "titles"),
-        [("gula", ["Gula 100% Alami", "Bahaya GULA"]), ("100%", ["Gula 100% Alami"]), ("_", []), ("\\", []),
-         ("zzz", [])],
-    )  # fmt: skip
-    def test_a_part_of_a_title_is_found_and_special_characters_are_literal(self, client, title, titles):
+    def test_a_part_of_a_title_is_found_and_special_characters_are_literal(self, client):
         for each in ("Bahaya GULA", "Garam", "Gula 100% Alami"):
             make_article(title=each)
-        response = client.get("/articles/search", query_string={"title": title})
-        assert [row["title"] for row in response.json or []] == titles
+        for title, titles in {
+            "gula": ["Gula 100% Alami", "Bahaya GULA"], "100%": ["Gula 100% Alami"], "_": [], "\\": [], "zzz": [],
+        }.items():  # fmt: skip
+            response = client.get("/articles/search", query_string={"title": title})
+            assert [row["title"] for row in response.json or []] == titles, title
 
 
 class TestGetArticleByUrl:

@@ -8,6 +8,7 @@ from app.core.lib import local_time
 from app.notifications.models import Broadcast
 from tests.articles.samples import NEW
 from tests.notifications.deliveries import announced
+from tests.routes.requests import undone
 from tests.videos.samples import SAVE
 
 each_kind = pytest.mark.parametrize(
@@ -30,18 +31,15 @@ def test_a_new_record_is_announced_later_unless_it_is_deleted(admin, path, new, 
     assert db.session.scalars(sa.select(Broadcast)).all() == []
 
 
-@each_kind
-@pytest.mark.parametrize(
-    ("title", "said"),
-    [
-        ("Senam klaim.help", "Senam klaim. help"),
-        ("Senam 0812 3456 7890", "Senam"),
-        ("Senam nomor 123456789", "Senam nomor 123456789"),
-        ("m" * 90, f"{'m' * 79}…"),
-        ("evil.рф", "evil. рф"),
-        ("Gizi, oleh dr. Ani, Sp.GK", "Gizi, oleh dr. Ani, Sp. GK"),
-    ],
-)
-def test_announcements_have_broken_links_and_no_phone_numbers(admin, path, new, kind, title, said):
-    assert admin.post(path, {**new, "title": title}).status_code == 201
-    assert announced(db.session.scalars(sa.select(Broadcast)).one()) == f"{NAMES[kind]} baru: {said}"
+def test_announcements_have_broken_links_and_no_phone_numbers(admin, subtests):
+    for title, said in {
+        "Senam klaim.help": "Senam klaim. help",
+        "Senam 0812 3456 7890": "Senam",
+        "Senam nomor 123456789": "Senam nomor 123456789",
+        "m" * 90: f"{'m' * 79}…",
+        "evil.рф": "evil. рф",
+        "Gizi, oleh dr. Ani, Sp.GK": "Gizi, oleh dr. Ani, Sp. GK",
+    }.items():
+        with subtests.test(title), undone():
+            assert admin.post("/articles", {**NEW, "title": title}).status_code == 201
+            assert announced(db.session.scalars(sa.select(Broadcast)).one()) == f"Artikel baru: {said}"

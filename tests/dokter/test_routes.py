@@ -80,14 +80,12 @@ class TestListNearbyDokter:
         beyond = client.get("/dokter/nearby", query_string={**AT, "page": 9, "per_page": 2})
         assert (beyond.json, beyond.headers["X-Total-Count"]) == ([], "5")
 
-    @pytest.mark.parametrize(
-        "at", [{"lat": 1.2903, "lng": 103.852}, {"lat": 0, "lng": 0}, {"lat": -8.67, "lng": 115.21}]
-    )
-    def test_the_list_is_empty_where_no_doctor_practises(self, client, at):
+    def test_the_list_is_empty_where_no_doctor_practises(self, client):
         make_faskes(id="rs")
         make_dokter("rs")
-        response = client.get("/dokter/nearby", query_string=at)
-        assert (response.status_code, response.json) == (200, [])
+        for lat, lng in ((1.2903, 103.852), (0, 0), (-8.67, 115.21)):
+            response = client.get("/dokter/nearby", query_string={"lat": lat, "lng": lng})
+            assert (response.status_code, response.json) == (200, []), (lat, lng)
 
 
 class TestListDokter:
@@ -119,10 +117,6 @@ class TestGetDokter:
             "faskes_ids": ["rs"], "faskes": [{"id": "rs", "nama": "RSUD"}],
         }  # fmt: skip
 
-    @pytest.mark.parametrize("path", ["/dokter/0", "/dokter/999999", "/dokter/99999999999999999999", "/dokter/x"])
-    def test_no_such_doctor_is_404(self, client, path):
-        assert_error(client.get(path), 404)
-
     def test_a_deleted_facility_is_removed_from_its_doctors(self, client, admin):
         make_faskes(id="a")
         make_faskes(id="b")
@@ -143,15 +137,15 @@ class TestCreateDokter:
         assert response.json["faskes_ids"] == ["a", "b"]
         assert client.get(f"/dokter/{response.json['id']}").json == response.json
 
-    @pytest.mark.parametrize("sent", [["a", "b"], [json.dumps(["a", "b"])]])
-    def test_adds_a_doctor_with_a_picture(self, client, admin, sent):
+    def test_adds_a_doctor_with_a_picture(self, client, admin):
         make_faskes(id="a", nama="A")
         make_faskes(id="b", nama="B")
-        form = {"nama": "dr. Citra", "faskes_ids": sent, "image": (BytesIO(plain()), "a.png")}
-        response = admin.post("/dokter/", data=form)
-        assert response.status_code == 201, response.json
-        assert response.json["faskes_ids"] == ["a", "b"]
-        assert client.get(response.json["image"]).mimetype == "image/webp"
+        for sent in (["a", "b"], [json.dumps(["a", "b"])]):
+            form = {"nama": "dr. Citra", "faskes_ids": sent, "image": (BytesIO(plain()), "a.png")}
+            response = admin.post("/dokter/", data=form)
+            assert response.status_code == 201, response.json
+            assert response.json["faskes_ids"] == ["a", "b"]
+            assert client.get(response.json["image"]).mimetype == "image/webp"
 
 
 class TestUpdateDokter:

@@ -1,7 +1,5 @@
 """The operator pays for each provider search. These tests bound the number of searches that anybody can cause."""
 
-import pytest
-
 from app.core.jobs.redis import WEB, connect
 from tests.conftest import config_for_tests
 from tests.faskes.provider import HOSPITAL, JAYAPURA, around, ids
@@ -11,9 +9,9 @@ from tests.helpers.client import assert_error
 EMPTY = [(-0.95, 100.35), (3.59, 98.67), (-10.17, 123.6), (-8.58, 116.11), (0.53, 101.45)]
 
 
-@pytest.mark.parametrize("abroad", [(-10.5, 100.0), (48.86, 2.35), (0.0, 0.0), (89.0, 0.0), (-89.0, 0.0)])
-def test_the_provider_is_called_only_for_positions_in_indonesia(client, provider, abroad):
-    assert around(client, abroad) == {"results": [], "status": "ZERO_RESULTS"}
+def test_the_provider_is_called_only_for_positions_in_indonesia(client, provider):
+    for abroad in ((-10.5, 100.0), (48.86, 2.35), (0.0, 0.0), (89.0, 0.0), (-89.0, 0.0)):
+        assert around(client, abroad) == {"results": [], "status": "ZERO_RESULTS"}, abroad
     assert provider.places.searches() == 0
     around(client, EMPTY[0])
     assert provider.places.searches() == 1

@@ -37,27 +37,22 @@ class TestListRoles:
         document = client.get("/api/openapi.json").json
         assert document["paths"]["/api/roles"]["get"]["summary"] == "List all roles, oldest first."
 
-    def test_is_paged(self, client):
+    def test_is_paged_with_links_that_ignore_the_host_headers(self, client):
         response = client.get("/roles?page=2&per_page=3")
         assert [role["name"] for role in response.json] == ["pasien"]
         assert response.headers["X-Total-Count"] == "4"
         assert "Link" not in response.headers
-        first = client.get("/roles?page=1&per_page=3")
+        evil = {"Host": "evil.example", "X-Forwarded-Host": "evil.example"}
+        first = client.get("/roles?page=1&per_page=3", headers=evil)
         assert first.headers["Link"] == '</api/roles?page=2&per_page=3>; rel="next"'
-
-    def test_page_links_ignore_the_host_headers_of_the_request(self, client):
-        response = client.get(
-            "/roles?page=1&per_page=3", headers={"Host": "evil.example", "X-Forwarded-Host": "evil.example"}
-        )
-        assert response.headers["Link"] == '</api/roles?page=2&per_page=3>; rel="next"'
 
 
 class TestCreateRole:
     """POST /roles"""
 
-    @pytest.mark.parametrize("name", ["pasien", "PASIEN", "Relawan"])
-    def test_role_names_are_unique_ignoring_case(self, admin, relawan, name):
-        assert_error(admin.post("/roles", {"name": name}), 409, "role_taken")
+    def test_role_names_are_unique_ignoring_case(self, admin, relawan):
+        for name in ("pasien", "PASIEN", "Relawan"):
+            assert_error(admin.post("/roles", {"name": name}), 409, "role_taken")
 
     def test_a_superadmin_with_an_ordinary_login_can_create_a_role(self, client):
         make_superadmin(username="boss")
@@ -68,12 +63,12 @@ class TestCreateRole:
 class TestUpdateRole:
     """PUT /roles/<role_id>"""
 
-    @pytest.mark.parametrize("name", SEEDED)
-    def test_a_seeded_role_cannot_be_changed_or_deleted(self, admin, name):
-        url = f"/roles/{role_id(name)}"
-        assert_error(admin.put(url, {"name": "lain", "is_editable": True}), 403, "role_not_editable")
-        assert_error(admin.delete(url), 403, "role_not_editable")
-        assert admin.get(url).json["name"] == name
+    def test_a_seeded_role_cannot_be_changed_or_deleted(self, admin):
+        for name in SEEDED:
+            url = f"/roles/{role_id(name)}"
+            assert_error(admin.put(url, {"name": "lain", "is_editable": True}), 403, "role_not_editable")
+            assert_error(admin.delete(url), 403, "role_not_editable")
+            assert admin.get(url).json["name"] == name
 
     def test_refuses_a_taken_name(self, admin, relawan):
         assert_error(admin.put(f"/roles/{relawan}", {"name": "Pasien"}), 409, "role_taken")
