@@ -14,13 +14,12 @@ from tests.helpers.factories import make_user
 ABROAD = "+65 9123 4567"
 
 
-@pytest.mark.parametrize("number", [ABROAD, "+1 202 555 0123", "+44 7400 123456"])
-def test_registration_and_profile_refuse_numbers_of_other_countries(client, number):
-    refused = client.post("/register", {**SITI, "nomor_hp": number})
+def test_registration_and_profile_refuse_numbers_of_other_countries(client):
+    refused = client.post("/register", {**SITI, "nomor_hp": ABROAD})
     assert_error(refused, 400, "validation_error", "nomor_hp")
     assert "+62" in refused.json["message"]
     person = client.as_(make_user())
-    assert_error(person.put("/profile", {"nomor_hp": number}), 400, "validation_error", "nomor_hp")
+    assert_error(person.put("/profile", {"nomor_hp": ABROAD}), 400, "validation_error", "nomor_hp")
     assert db.session.scalar(sa.select(sa.func.count(User.id))) == 1
 
 

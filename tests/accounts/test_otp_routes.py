@@ -3,7 +3,6 @@
 from urllib.parse import parse_qs, urlsplit
 
 import pyotp
-import pytest
 
 from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD
@@ -19,30 +18,15 @@ def begin(admin):
     return pyotp.TOTP(secret).now(), response.json["recovery_codes"]
 
 
-@pytest.mark.parametrize(("method", "path"), [("GET", PATH), ("POST", PATH), ("POST", CODES)])
-def test_the_second_factor_is_for_administrators(siti, budi, method, path):
-    body = None if method == "GET" else {"password": PASSWORD, "otp": "000000"}
-    for other in (siti, budi):
-        assert_error(other.open(method, path, body), 403, "forbidden")
+def test_the_second_factor_is_for_administrators(siti):
+    for method, path in (("GET", PATH), ("POST", PATH), ("POST", CODES)):
+        body = None if method == "GET" else {"password": PASSWORD, "otp": "000000"}
+        assert_error(siti.open(method, path, body), 403, "forbidden")
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "body", "field"),
-    [
-        ("POST", PATH, {}, "password"),
-        ("POST", PATH, {"password": 5}, "password"),
-        *(("PUT", PATH, body, "otp") for body in ({}, {"otp": "1" * 41}, {"otp": 492039})),
-        *((method, path, {"otp": "492039"}, "password") for method, path in (("DELETE", PATH), ("POST", CODES))),
-        *((method, path, {"password": PASSWORD}, "otp") for method, path in (("DELETE", PATH), ("POST", CODES))),
-    ],
-)
-def test_bad_input_names_its_field(admin, method, path, body, field):
-    assert_error(admin.open(method, path, body), 400, "validation_error", field)
-
-
-@pytest.mark.parametrize(("method", "path"), [("PUT", PATH), ("DELETE", PATH), ("POST", CODES)])
-def test_without_a_second_factor_is_404(admin, method, path):
-    assert_error(admin.open(method, path, {"password": PASSWORD, "otp": "000000"}), 404)
+def test_without_a_second_factor_is_404(admin):
+    for method, path in (("PUT", PATH), ("DELETE", PATH), ("POST", CODES)):
+        assert_error(admin.open(method, path, {"password": PASSWORD, "otp": "000000"}), 404)
 
 
 def test_the_number_of_unused_recovery_codes_is_shown(client, admin):

@@ -27,19 +27,19 @@ def messages(kind="security_notice"):
     return {str(row.target): words_of(row).get("text", "") for row in db.session.scalars(pending.order_by(Delivery.id))}
 
 
-CHANGES = [{"password": "baru-sekali"}, {"email": "maling@example.com"}, {"email": None}, {"nomor_hp": "081311112222"}]
+CHANGES = [{"email": "maling@example.com"}, {"email": None}, {"nomor_hp": "081311112222"}, {"password": "baru-sekali"}]
 
 
 @pytest.mark.usefixtures("_required")
-@pytest.mark.parametrize("change", CHANGES)
-def test_a_change_of_password_email_or_phone_requires_the_current_password(owner, change):
-    before = (owner.user.password_hash, owner.user.email, owner.user.phone)
-    assert_error(owner.put("/profile", change), 400, "current_password_required")
-    wrong = {**change, "current_password": "salah-sekali"}
-    assert_error(owner.put("/profile", wrong), 400, "wrong_current_password")
-    assert (owner.user.password_hash, owner.user.email, owner.user.phone) == before
-    assert owner.put("/profile", {**change, "current_password": PASSWORD}).status_code == 200
-    assert (owner.user.password_hash, owner.user.email, owner.user.phone) != before
+def test_a_change_of_password_email_or_phone_requires_the_current_password(owner):
+    for change in CHANGES:
+        before = (owner.user.password_hash, owner.user.email, owner.user.phone)
+        assert_error(owner.put("/profile", change), 400, "current_password_required")
+        wrong = {**change, "current_password": "salah-sekali"}
+        assert_error(owner.put("/profile", wrong), 400, "wrong_current_password")
+        assert (owner.user.password_hash, owner.user.email, owner.user.phone) == before
+        assert owner.put("/profile", {**change, "current_password": PASSWORD}).status_code == 200
+        assert (owner.user.password_hash, owner.user.email, owner.user.phone) != before
 
 
 @pytest.mark.usefixtures("_required")
@@ -61,9 +61,9 @@ def test_a_form_with_unchanged_email_and_phone_needs_no_password(owner):
     assert not messages()
 
 
-@pytest.mark.parametrize("change", CHANGES)
-def test_changes_need_no_current_password_without_required_reauth(owner, change):
-    assert owner.put("/profile", change).status_code == 200
+def test_changes_need_no_current_password_without_required_reauth(owner):
+    for change in CHANGES:
+        assert owner.put("/profile", change).status_code == 200
 
 
 def test_ten_wrong_current_passwords_trigger_the_rate_limit(owner, limited):
