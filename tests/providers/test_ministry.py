@@ -10,6 +10,8 @@ from app.providers.ministry import Ministry, UrlNotAllowed, text_of
 from app.providers.ministry_pages import read_article
 from app.providers.responses import ProviderError, ProviderResponse
 from config import Config
+from tests.providers.calls import ok
+from tests.providers.raw_server import raw
 
 
 @pytest.fixture
@@ -87,6 +89,14 @@ def test_an_empty_article_block_or_a_captive_portal_is_not_an_article(sim, minis
             rewrite(sim, text)
         with pytest.raises(ProviderError, match="no article"):
             ministry.article(first(sim))
+
+
+def test_a_response_of_another_type_is_not_a_page():
+    page = f'<meta property="og:title" content="Cuci Tangan"><div class="entry-content"><p>{TEXT}</p></div>'
+    with raw(ok(page.encode())) as server:  # the type is JSON
+        ministry = Ministry.from_config(Config.from_env({"ENVIRONMENT": "testing", "ARTICLE_SOURCE_URL": server.url}))
+        with pytest.raises(ProviderError, match="not a page"):
+            ministry.article(f"{server.url}/cuci-tangan")
 
 
 def test_the_longer_of_two_blocks_with_the_same_class_is_read(sim, ministry):

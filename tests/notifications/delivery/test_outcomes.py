@@ -1,12 +1,13 @@
 """Outcomes of provider calls: refused, sent or unknown. An unknown outcome is repeated at most once."""
 
 import json
+from threading import Condition
 
 import pytest
 
 from app.core.database.session import unit_of_work
 from app.notifications import jobs, outbox
-from app.notifications.delivery import claims
+from app.notifications.delivery import drain
 from app.notifications.models import Channel, Delivery, DeliveryState
 from app.providers import messaging
 from tests.helpers.apps import config_for_tests
@@ -83,10 +84,11 @@ def test_temporary_refusals_are_retried_and_not_counted_as_unknown_outcomes(comm
     assert drained(row).state == DeliveryState.SENT
 
 
-def test_a_delivery_cancelled_between_claim_and_call_is_not_sent(app):
-    row = add()
-    claimed = claims.claim("urgent", Channel.MESSAGING)
+def test_a_delivery_cancelled_between_claim_and_call_is_not_sent(committed, gateway):
+    row, lane = add(), drain.Lane("urgent", Channel.MESSAGING, Condition())
+    claimed = lane.next()
     with unit_of_work():
         outbox.cancel(Delivery.dedupe_key == row.dedupe_key)
-    with pytest.raises(claims.ClaimLostError):
-        claims.begin(claimed)
+    lane.handle(claimed)
+    assert reread(row.dedupe_key).state == DeliveryState.CANCELLED
+    assert not gateway.messaging.calls
