@@ -116,14 +116,6 @@ def test_page_links_of_a_filtered_list_keep_the_filter(client):
     assert "?q=warga&page=2" in response.headers["Link"]
 
 
-@pytest.mark.usefixtures("rows")
-def test_a_filtered_list_needs_a_bounded_number_of_statements(client, statements):
-    for path in FIRSTS:
-        # Each list needs one statement for the page and one for the count. Doctors also need one for their facilities.
-        with statements.at_most(3 if path == "/dokter" else 2):
-            assert client.get(path, query_string={"q": "a", "per_page": 1}).status_code == 200
-
-
 # --- with many rows -------------------------------------------------------------------------------------------------
 
 #: 20,000 rows of each kind. One in 2,000 has the rare value.
