@@ -3,7 +3,6 @@
 import csv
 import io
 
-import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
@@ -12,29 +11,29 @@ from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
 from tests.superadmin.results import run
 
-
-@pytest.mark.parametrize(
-    ("sql", "command", "count", "rows"),
-    [
-        ("INSERT INTO kategori (nama_kategori) VALUES ('a'), ('b') RETURNING nama_kategori", "INSERT", 2, 2),
-        ("WITH k AS (INSERT INTO kategori (nama_kategori) VALUES ('c') RETURNING 1) TABLE k", "SELECT", 1, 1),
-        ("WITH b AS (SELECT 'bos' AS n) UPDATE users SET domicile = NULL FROM b WHERE username = n", "UPDATE", 1, 0),
-        ("WITH d AS (SELECT 'd') INSERT INTO kategori (nama_kategori) TABLE d RETURNING 1", "INSERT", 1, 1),
-        ("WITH n AS (SELECT -1 AS id) DELETE FROM kategori USING n WHERE kategori.id = n.id", "DELETE", 0, 0),
-        ("VALUES (1), (2)", "SELECT", 2, 2),
-        ("SHOW server_version", "SHOW", 1, 1),
-        ("EXPLAIN SELECT 1", "EXPLAIN", 1, 1),
-        ("CREATE TEMP TABLE t (a int)", "CREATE TABLE", 0, 0),
-        ("CREATE TEMP TABLE t (a int); INSERT INTO t SELECT generate_series(1,1500) RETURNING 1", "INSERT", 1500, 1000),
-        ("SELECT 1; DELETE FROM kategori", "DELETE", 0, 0),
-        ("SELECT 1 -- one; query;\n;", "SELECT", 1, 1),
-        ("(VALUES (1), (2) EXCEPT VALUES (3)) ORDER BY 1 DESC LIMIT 1", "SELECT", 1, 1),
-        ("DO $$ BEGIN PERFORM 1; END $$", "DO", 0, 0),
-    ],
+#: Statements, with the command, the number of rows that they touch, and the number of rows in the answer.
+STATEMENTS = (
+    ("SELECT 1; DELETE FROM kategori", "DELETE", 0, 0),
+    ("INSERT INTO kategori (nama_kategori) VALUES ('a'), ('b') RETURNING nama_kategori", "INSERT", 2, 2),
+    ("WITH k AS (INSERT INTO kategori (nama_kategori) VALUES ('c') RETURNING 1) TABLE k", "SELECT", 1, 1),
+    ("WITH b AS (SELECT 'bos' AS n) UPDATE users SET domicile = NULL FROM b WHERE username = n", "UPDATE", 1, 0),
+    ("WITH d AS (SELECT 'd') INSERT INTO kategori (nama_kategori) TABLE d RETURNING 1", "INSERT", 1, 1),
+    ("WITH n AS (SELECT -1 AS id) DELETE FROM kategori USING n WHERE kategori.id = n.id", "DELETE", 0, 0),
+    ("VALUES (1), (2)", "SELECT", 2, 2),
+    ("SHOW server_version", "SHOW", 1, 1),
+    ("EXPLAIN SELECT 1", "EXPLAIN", 1, 1),
+    ("CREATE TEMP TABLE t (a int)", "CREATE TABLE", 0, 0),
+    ("CREATE TEMP TABLE t (a int); INSERT INTO t SELECT generate_series(1,1500) RETURNING 1", "INSERT", 1500, 1000),
+    ("SELECT 1 -- one; query;\n;", "SELECT", 1, 1),
+    ("(VALUES (1), (2) EXCEPT VALUES (3)) ORDER BY 1 DESC LIMIT 1", "SELECT", 1, 1),
+    ("DO $$ BEGIN PERFORM 1; END $$", "DO", 0, 0),
 )
-def test_each_statement_type_returns_its_command_and_row_count(boss, sql, command, count, rows):
-    result = run(boss, sql)
-    assert (result["command"], result["row_count"], len(result["rows"])) == (command, count, rows)
+
+
+def test_each_statement_type_returns_its_command_and_row_count(boss):
+    for sql, command, count, rows in STATEMENTS:
+        result = run(boss, sql)
+        assert (result["command"], result["row_count"], len(result["rows"])) == (command, count, rows), sql
 
 
 def test_a_result_is_truncated_after_1000_rows(boss):

@@ -2,7 +2,6 @@
 
 import json
 
-from app.superadmin.service.values import unique
 from tests.helpers.offenders import assert_none
 
 #: SQL expressions and their JSON values.
@@ -49,7 +48,3 @@ def test_postgresql_values_are_converted_to_json(boss):
     (row,) = response.json["rows"]
     found = [(sql, value, row[f"v{number}"]) for number, (sql, value) in enumerate(VALUES)]
     assert_none((f"{sql}: {shown!r}" for sql, value, shown in found if shown != value), "Shown otherwise:")
-
-
-def test_duplicate_column_names_are_made_unique():
-    assert unique(["a", "a", "b", "a", "a_2"]) == ["a", "a_2", "b", "a_3", "a_2_2"]
