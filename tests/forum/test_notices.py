@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
@@ -12,6 +11,7 @@ from app.identity.models import User
 from app.notifications.models import Broadcast
 from tests.forum.posts import category_id, write_thread
 from tests.notifications.deliveries import announced
+from tests.routes.requests import undone
 
 
 def test_a_new_thread_is_broadcast_with_the_preference_tag_of_its_category(siti):
@@ -33,24 +33,22 @@ def test_an_announcement_has_the_current_title_and_category_of_the_thread(siti):
     assert (announced(broadcast), broadcast.preference_tag) == ("Utas baru di forum Islam: “Menu”", "islam")
 
 
-@pytest.mark.parametrize(
-    ("title", "text"),
-    [
-        ("Klaim klaim.help", "Utas baru di forum Medis: “Klaim klaim. help”"),
-        ("bank.support", "Utas baru di forum Medis: “bank. support”"),
-        ("Hubungi 0812-3456-7890 atau +62 812 3456 7890", "Utas baru di forum Medis: “Hubungi atau”"),
-        ("Senam 24.11.2026 pukul 07.00-08.00", "Utas baru di forum Medis: “Senam 24.11.2026 pukul 07.00-08.00”"),
-        ("Resi 123456789 dan 1000000000", "Utas baru di forum Medis: “Resi 123456789 dan 1000000000”"),
-        ("m" * 90, f"Utas baru di forum Medis: “{'m' * 79}…”"),
-    ],
-)
-def test_an_announcement_has_broken_links_and_no_phone_numbers(siti, title, text):
-    path = f"/forum/threads/{write_thread(siti, title=title)['id']}"
-    assert announced(db.session.scalars(sa.select(Broadcast)).one()) == text
-    siti.put(path, {"title": "Menu"})
-    siti.put(path, {"title": title})
-    db.session.expire_all()
-    assert announced(db.session.scalars(sa.select(Broadcast)).one()) == text
+def test_an_announcement_has_broken_links_and_no_phone_numbers(siti, subtests):
+    for title, shown in {
+        "Klaim klaim.help": "Klaim klaim. help",
+        "Hubungi 0812-3456-7890 atau +62 812 3456 7890": "Hubungi atau",
+        "Senam 24.11.2026 pukul 07.00-08.00": "Senam 24.11.2026 pukul 07.00-08.00",
+        "Resi 123456789 dan 1000000000": "Resi 123456789 dan 1000000000",
+        "m" * 90: f"{'m' * 79}…",
+    }.items():
+        with subtests.test(title), undone():
+            path = f"/forum/threads/{write_thread(siti, title=title)['id']}"
+            text = f"Utas baru di forum Medis: “{shown}”"
+            assert announced(db.session.scalars(sa.select(Broadcast)).one()) == text
+            siti.put(path, {"title": "Menu"})
+            siti.put(path, {"title": title})
+            db.session.expire_all()
+            assert announced(db.session.scalars(sa.select(Broadcast)).one()) == text
 
 
 def test_a_link_in_the_category_name_is_broken_in_an_announcement(siti):

@@ -12,6 +12,7 @@ from app.notifications.models import Delivery
 from tests.forum.posts import moderate, write_reply, write_thread
 from tests.helpers.factories import make_user
 from tests.notifications.deliveries import words_of
+from tests.routes.requests import undone
 
 MENU = "utas Anda “Menu” di forum."
 
@@ -85,28 +86,23 @@ def test_replies_in_several_threads_are_one_message(siti, budi, thread_id):
     assert arrive() == ["Ada balasan dari Budi Hartono dan 1 balasan lain di 2 utas Anda di forum."]
 
 
-@pytest.mark.parametrize(
-    "what", ["own", "deleted", "hidden", "blocked", "hidden thread", "deleted thread", "a day old"]
-)
-def test_such_a_reply_is_not_counted(siti, budi, admin, thread_id, what):
-    reply_id = write_reply(siti if what == "own" else budi, thread_id)["id"]
-    match what:
-        case "deleted":
-            budi.delete(f"/forum/replies/{reply_id}")
-        case "hidden":
-            moderate(admin, "hide", reply_id=reply_id)
-        case "blocked":
-            siti.post(f"/forum/replies/{reply_id}/blokir")
-        case "hidden thread":
-            moderate(admin, "hide", thread_id=thread_id)
-        case "deleted thread":
-            siti.delete(f"/forum/threads/{thread_id}")
-        case "a day old":
-            db.session.execute(sa.text("UPDATE posts SET created_at = now() - interval '25 hours'"))
+def test_a_reply_that_its_reader_does_not_see_is_not_counted(siti, budi, admin, thread_id, subtests):
+    a_day_old = "UPDATE posts SET created_at = now() - interval '25 hours'"
+    changes = {
+        "own": lambda _: None,
+        "deleted": lambda reply_id: budi.delete(f"/forum/replies/{reply_id}"),
+        "hidden": lambda reply_id: moderate(admin, "hide", reply_id=reply_id),
+        "blocked": lambda reply_id: siti.post(f"/forum/replies/{reply_id}/blokir"),
+        "hidden thread": lambda _: moderate(admin, "hide", thread_id=thread_id),
+        "deleted thread": lambda _: siti.delete(f"/forum/threads/{thread_id}"),
+        "a day old": lambda _: db.session.execute(sa.text(a_day_old)),
+    }
+    for what, change in changes.items():
+        with subtests.test(what), undone():
+            change(write_reply(siti if what == "own" else budi, thread_id)["id"])
+            db.session.execute(sa.delete(Delivery).where(Delivery.kind == "post_moderated"))
             db.session.commit()
-    db.session.execute(sa.delete(Delivery).where(Delivery.kind == "post_moderated"))
-    db.session.commit()
-    assert arrive() == []
+            assert arrive() == []
 
 
 def test_a_reply_after_a_cancelled_message_is_told_at_once(budi, rina, thread_id):
@@ -125,18 +121,16 @@ def test_a_switch_to_a_pseudonym_changes_the_pending_message(budi, thread_id):
     assert arrive() == [f"Elang membalas {MENU}"]
 
 
-@pytest.mark.parametrize(
-    ("name", "title", "text"),
-    [
+def test_links_are_broken_and_titles_lose_numbers_and_end_at_80_characters(client, siti, subtests):
+    for name, title, text in (
         ("Judi judi.com", "Menu https://a.zzz/x", "Judi judi. com membalas utas Anda “Menu https a. zzz/x” di forum."),
         ("judi.рф", "judi．bank/zzz", "judi. рф membalas utas Anda “judi． bank/zzz” di forum."),
         ("@", "siti@rumah", "@ membalas utas Anda “siti rumah” di forum."),
         ("dr. Ani", "Menu 1.500 kalori", "dr. Ani membalas utas Anda “Menu 1.500 kalori” di forum."),
         ("Ani", "0812-3456-7890", "Ani membalas utas Anda di forum."),
         ("Ani", "x" * 200, f"Ani membalas utas Anda “{'x' * 79}…” di forum."),
-    ],
-)
-def test_links_are_broken_and_titles_lose_numbers_and_end_at_80_characters(client, siti, name, title, text):
-    replier = client.as_(make_user(nama_ktp="x", nama_samaran=name))
-    write_reply(replier, write_thread(siti, title=title)["id"], use_pseudonym=True)
-    assert arrive() == [text]
+    ):
+        with subtests.test(f"{name}: {title}"), undone():
+            replier = client.as_(make_user(nama_ktp="x", nama_samaran=name))
+            write_reply(replier, write_thread(siti, title=title)["id"], use_pseudonym=True)
+            assert arrive() == [text]
