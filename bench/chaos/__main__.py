@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from dataclasses import replace
 from types import ModuleType
 
 from bench.chaos import backlog, kills, outages, poison, stopped
@@ -34,13 +33,12 @@ def main(words: list[str]) -> int:
     if unknown := set(options.experiments) - set(EXPERIMENTS):
         print(f"There is no experiment {', '.join(sorted(unknown))}; there are {', '.join(EXPERIMENTS)}.")
         return 2
-    given = {name: value for name in ("reminders", "seconds", "faults", "seed") if (value := getattr(options, name))}
     results: list[Result] = []
     for name in options.experiments or [name for name in EXPERIMENTS if name not in OUTAGES]:
         started = time.monotonic()
         print(f"{name} ...", flush=True)
         experiment = EXPERIMENTS[name]
-        results += experiment.run(replace(experiment.SHORT if options.short else experiment.WHOLE, **given))
+        results += experiment.run(experiment.SHORT if options.short else experiment.WHOLE)
         print(f"{name}: {time.monotonic() - started:.0f} s", flush=True)
     print_table(results)
     return 0 if all(result.holds for result in results) else 1
@@ -51,8 +49,6 @@ def _parser() -> argparse.ArgumentParser:
     text = f"one of {', '.join(EXPERIMENTS)} (default: all but {' and '.join(OUTAGES)})"
     parser.add_argument("experiments", nargs="*", metavar="experiment", help=text)
     parser.add_argument("--short", action="store_true", help="fewer reminders, shorter faults")
-    for name, kind in (("reminders", int), ("seconds", float), ("faults", int), ("seed", int)):
-        parser.add_argument(f"--{name}", type=kind, help="replaces the value in the plan of each experiment")
     return parser
 
 

@@ -52,10 +52,6 @@ class Ledger:
         yield at_most(f"{name}: stock miscounted", self.miscounted, 0, "medicines")
         yield at_most(f"{name}: said after the answer", self.said_late, 0, "messages")
 
-    def __str__(self) -> str:
-        counts = ", ".join(f"{count} {state}" for state, count in sorted(Counter(self.states).items()))
-        return f"{counts} of {self.occurrences}; {self.wrong} wrong; the stock of {self.miscounted} miscounted"
-
 
 @dataclass
 class ExperimentOutcome:
@@ -123,5 +119,5 @@ class ExperimentOutcome:
             f"{self.plan.reminders} reminders within {self.plan.seconds:.0f} s; {faults or 'no random faults'}; "
             f"lost {self.lost} messages and {self.lost_pushes} pushes; left open {self.unsettled}; "
             f"sent twice {self.doubled}, unknown {self.unknown}; late {late[0]:.2f} to {late[-1]:.1f} s"
-            f"{'' if self.ledger is None else f'; {self.ledger}'}"
+            f"{'' if self.ledger is None else f'; {self.ledger.wrong} of {self.ledger.occurrences} occurrences wrong'}"
         )

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from app.notifications.delivery import claims, drain
 from app.notifications.delivery.claims import Claimed
 from bench.chaos.outcome import ExperimentPlan
-from bench.chaos.world import SETTLE_S, Workers, World, opened
+from bench.chaos.world import SETTLE_S, World, opened
 from bench.environment import Result, at_least, at_most
 from bench.messages import add_messages
 
@@ -27,7 +27,7 @@ LATENCY_S = 0.5
 
 POISON = "racun"
 #: The worker class of `bench.chaos.poisoned`, in place of `worker.Worker`.
-WORKERS = Workers(kind="bench.chaos.poisoned.Worker")
+WORKER = "bench.chaos.poisoned.Worker"
 
 #: Query for three numbers: the processes that poisonous deliveries have killed, the poisonous deliveries that will not
 #: be tried again, and the failed deliveries that are not poisonous.
@@ -51,7 +51,7 @@ def poisoned(transport: drain.Transport) -> drain.Transport:
 
 
 def run(plan: ExperimentPlan) -> Iterator[Result]:
-    with opened(plan, workers=WORKERS) as world:
+    with opened(plan, worker=WORKER) as world:
         world.sim.fault("messaging", "latency", seconds=LATENCY_S, times=None)
         world.start_workers()
         world.remind()

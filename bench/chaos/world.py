@@ -15,7 +15,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -57,12 +56,8 @@ OPEN = "SELECT count(*) FROM deliveries WHERE state IN ('pending', 'claimed') AN
 UNKNOWN = "SELECT count(*) FROM deliveries WHERE channel = 'messaging' AND unknowns > 0 AND kind <> 'alert'"
 
 
-@dataclass(frozen=True)
-class Workers:
-    """The workers of an experiment. `queues` has one queue for each worker. `kind` is the class for `rq worker`."""
-
-    queues: tuple[str, ...] = ("urgent", "urgent", "bulk")
-    kind: str = "worker.Worker"
+#: The queue of each worker.
+QUEUES = ("urgent", "urgent", "bulk")
 
 
 class World:
@@ -74,7 +69,7 @@ class World:
         folder: Path,
         supervisor: Supervisor,
         sim: Server,
-        workers: Workers,
+        worker: str,
     ) -> None:
         self.plan, self.folder, self.supervisor, self.sim = plan, folder, supervisor, sim
         self.random = random.Random(plan.seed)
@@ -95,7 +90,8 @@ class World:
         }
         self.app: Flask = create_app(Config.from_env(self.settings))
         self.redis_child: Child = self.valkey.child
-        self.wanted = workers
+        #: The class for `rq worker`.
+        self.worker = worker
         self.workers: list[Child] = []
         self._rounds = self._named = self._unknown_before = 0
         #: User ids of this round's people.
@@ -162,14 +158,14 @@ class World:
 
     def start_workers(self) -> None:
         """Start all workers, and wait until RQ has registered them."""
-        self.workers = [self._start_worker(number) for number in range(len(self.wanted.queues))]
+        self.workers = [self._start_worker(number) for number in range(len(QUEUES))]
         with redis.Redis.from_url(self.settings["REDIS_URL"]) as connection:
             wait_until(lambda: connection.scard("rq:workers") == len(self.workers))
 
     def _start_worker(self, number: int) -> Child:
-        rq = [sys.executable, "-m", "rq.cli", "worker", "-c", "worker", "-w", self.wanted.kind]
+        rq = [sys.executable, "-m", "rq.cli", "worker", "-c", "worker", "-w", self.worker]
         env = {**os.environ, **self.settings}
-        return self.supervisor.spawn(f"worker-{number}", [*rq, self.wanted.queues[number]], env=env, cwd=ROOT)
+        return self.supervisor.spawn(f"worker-{number}", [*rq, QUEUES[number]], env=env, cwd=ROOT)
 
     def end_workers(self) -> None:
         """End the workers. Call this before the servers end, because a job would wait for the missing database."""
@@ -302,16 +298,12 @@ class World:
 
 
 @contextlib.contextmanager
-def opened(
-    plan: ExperimentPlan,
-    *,
-    workers: Workers = Workers(),
-) -> Iterator[World]:
+def opened(plan: ExperimentPlan, *, worker: str = "worker.Worker") -> Iterator[World]:
     """Yield a world whose workers do not run yet. End all its processes after the block."""
     with tempfile.TemporaryDirectory(prefix="chaos-") as name, simulators() as sim:
         folder = Path(name)
         folder.chmod(0o711)  # if the user is root, PostgreSQL runs as nobody, who must be able to enter the folder
         with Supervisor(folder / "logs", register=folder / "processes") as supervisor:
-            world = World(plan, folder, supervisor, sim, workers)
+            world = World(plan, folder, supervisor, sim, worker)
             yield world
             world.end_workers()

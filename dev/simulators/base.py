@@ -49,9 +49,9 @@ class Simulator:
 
     def __init__(self) -> None:
         self.lock = RLock()
-        self.calls: deque[Call] = deque(maxlen=MEMORY)
         #: URL of this simulator, set when the server is created.
         self.url = ""
+        self.reset()
 
     def routes(self, blueprint: Blueprint) -> None:
         """Add the provider's routes to a blueprint that is mounted under `/<name>`."""
@@ -74,5 +74,5 @@ class Simulator:
             return [call.as_dict() for call in self.calls]
 
     def reset(self) -> None:
-        with self.lock:
-            self.calls.clear()
+        """Set the whole state of the simulator. Subclasses add their own."""
+        self.calls: deque[Call] = deque(maxlen=MEMORY)

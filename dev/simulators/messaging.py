@@ -42,16 +42,9 @@ class Messaging(Simulator):
     refusals: ClassVar[Refusals] = messaging_refusals.ALL
 
     def __init__(self) -> None:
-        super().__init__()
-        self.sent: list[Message] = []
-        self.invalid: set[str] = set()
-        self.sender = Sender()
-        #: Accepted messages that wait until the phone is on again.
-        self.held: list[Message] = []
-        #: Bodies of webhook calls about the service's own number and about failed messages, oldest first.
-        self.told: list[dict[str, Any]] = []
         self.webhooks = webhooks.Webhooks()
         self._count = 0
+        super().__init__()
 
     def env(self) -> dict[str, str]:
         return {
@@ -73,7 +66,7 @@ class Messaging(Simulator):
 
     def actions(self) -> dict[str, Callable[..., Any]]:
         acts = (self.mark_invalid, self.disconnect, self.connect, self.ban, self.lower_quality, self.fail_later)
-        acts = (*acts, self.drop_next, self.limit_people, self.call_back, self.write)
+        acts = (*acts, self.limit_people, self.call_back, self.write)
         return {act.__name__: act for act in acts}
 
     def received(self) -> list[dict[str, Any]]:
@@ -83,11 +76,13 @@ class Messaging(Simulator):
     def reset(self) -> None:
         super().reset()
         with self.lock:
-            self.sent.clear()
-            self.invalid.clear()
-            self.held.clear()
-            self.told.clear()
+            self.sent: list[Message] = []
+            self.invalid: set[str] = set()
             self.sender = Sender()
+            #: Accepted messages that wait until the phone is on again.
+            self.held: list[Message] = []
+            #: Bodies of webhook calls about the service's own number and about failed messages, oldest first.
+            self.told: list[dict[str, Any]] = []
             self.webhooks.close()
 
     def call_back(self, url: str, **manner: Any) -> None:
@@ -141,12 +136,7 @@ class Messaging(Simulator):
     def fail_later(self, times: int = 1, code: str = "131026") -> None:
         """Accept the next messages, and later report each of them as failed."""
         with self.lock:
-            self.sender.fates[Fate.FAILED], self.sender.code = times, code
-
-    def drop_next(self, times: int = 1) -> None:
-        """Accept the next messages, but do not deliver them and send no receipts."""
-        with self.lock:
-            self.sender.fates[Fate.DROPPED] = times
+            self.sender.failing, self.sender.code = times, code
 
     def limit_people(self, limit: int) -> None:
         """Limit the number of different people who can get messages within 24 hours."""

@@ -64,11 +64,6 @@ class Push(Simulator):
 
     name = "push"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.messages: list[Message] = []
-        self._browsers: dict[str, Browser] = {}
-
     def routes(self, blueprint: Blueprint) -> None:
         blueprint.post("/<subscription>")(self._push)
 
@@ -86,9 +81,8 @@ class Push(Simulator):
 
     def reset(self) -> None:
         super().reset()
-        with self.lock:
-            self.messages.clear()
-            self._browsers.clear()
+        self.messages: list[Message] = []
+        self._browsers: dict[str, Browser] = {}
 
     # --- actions of a browser or its user ---
 

@@ -30,15 +30,7 @@ def recorded(name: str) -> list[dict[str, Any]]:
     return rows
 
 
-class Replayed(Simulator):
-    """A simulator whose whole state is set by `reset`."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.reset()
-
-
-class PlacesSearch(Replayed):
+class PlacesSearch(Simulator):
     """The legacy Places API. `delay_s` is the number of seconds until the token of the next page works.
 
     Its errors have HTTP status 200.
@@ -99,7 +91,7 @@ def _position(row: dict[str, Any]) -> tuple[float, float]:
     return location["lat"], location["lng"]
 
 
-class Videos(Replayed):
+class Videos(Simulator):
     """The YouTube Data API v3, with one channel. `units` is the used part of the API quota."""
 
     name = "videos"
@@ -170,7 +162,7 @@ def _found(item: dict[str, Any]) -> dict[str, Any]:
     return {"id": {"videoId": item["id"]}, "snippet": snippet}
 
 
-class Captcha(Replayed):
+class Captcha(Simulator):
     """`siteverify` of reCAPTCHA, hCaptcha and Turnstile. It accepts each token with the prefix `human-` once.
 
     `solve` creates a token of any age. Errors have HTTP status 200.
@@ -216,7 +208,7 @@ class Captcha(Replayed):
         return {"success": True, "hostname": "localhost"}
 
 
-class Heartbeat(Replayed):
+class Heartbeat(Simulator):
     """A heartbeat monitor with the API of healthchecks.io.
 
     `said` has a pair for each call: `success` or `fail`, and the body.
@@ -254,7 +246,7 @@ class Article:
     text: str | None = None
 
 
-class Ministry(Replayed):
+class Ministry(Simulator):
     """The news pages of the ministry. `articles` contains the articles, newest first.
 
     `show` selects variants of the recorded pages (`list.html` and `article.html` name them) and of their charset.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -18,7 +17,6 @@ class Fate(StrEnum):
 
     SENT = "sent"
     HELD = "held"
-    DROPPED = "dropped"
     FAILED = "failed"
 
 
@@ -42,15 +40,14 @@ class Sender:
     #: message that violates the rule, and reports the violation later.
     keeps_hours: bool = False
     tells_hours_late: bool = False
-    #: `fates` contains how many of the next messages get each fate. `code` is the error code of messages that fail.
-    fates: Counter[Fate] = field(default_factory=Counter)
+    #: `failing` is the number of next messages that fail. `code` is their error code.
+    failing: int = 0
     code: str = "131026"
 
     def fate(self) -> Fate:
-        for fate in (Fate.DROPPED, Fate.FAILED):
-            if self.fates[fate] > 0:
-                self.fates[fate] -= 1
-                return fate
+        if self.failing > 0:
+            self.failing -= 1
+            return Fate.FAILED
         return Fate.SENT if self.connected else Fate.HELD
 
     def fonnte_problem(self) -> str | None:

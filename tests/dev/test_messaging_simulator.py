@@ -91,10 +91,7 @@ def test_a_disconnected_phone_refuses_messages_or_sends_them_later(sim):
     assert [told["status"] for told in sim.messaging.told] == ["disconnect", "disconnect", "connect"]
 
 
-def test_an_accepted_message_can_be_dropped_or_fail_later(sim):
-    sim.messaging.drop_next()
-    assert fonnte(sim)["status"] is True
-    assert (sim.messaging.sent, sim.messaging.told) == ([], [])
+def test_an_accepted_message_can_fail_later(sim):
     sim.messaging.fail_later(code="131026")
     ref = whatsapp(sim, biz_opaque_callback_data="d:7").json()["messages"][0]["id"]
     (status,) = sim.messaging.told[-1]["entry"][0]["changes"][0]["value"]["statuses"]
