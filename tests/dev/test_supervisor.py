@@ -42,14 +42,6 @@ def test_children_are_stopped_at_the_end_of_the_with_block(tmp_path):
     assert all(map(gone, pids))
 
 
-def test_logs_of_children_are_readable_only_by_their_owner(tmp_path):
-    (tmp_path / "one.log").touch(0o644)
-    with Supervisor(tmp_path) as supervisor:
-        supervisor.spawn("one", SLEEP)
-    modes = {log.name: log.stat().st_mode & 0o777 for log in tmp_path.iterdir()}
-    assert modes == {"one.log": 0o600, "one.log.1": 0o600}
-
-
 def test_a_child_that_ignores_its_signal_is_killed_after_the_timeout(tmp_path):
     with Supervisor(tmp_path) as supervisor:
         child = supervisor.spawn("deaf", ["/bin/sh", "-c", "trap '' TERM; echo deaf; sleep 60"], patience=0.2)
@@ -103,12 +95,14 @@ def test_a_long_wait_prints_the_name_of_the_child(tmp_path, monkeypatch):
     assert said[0] == f"waiting for web, 0 s so far ({tmp_path}/web.log)"
 
 
-def test_the_log_of_the_run_before_is_kept(tmp_path):
+def test_the_log_of_the_run_before_is_kept_and_only_the_owner_can_read_logs(tmp_path):
+    (tmp_path / "echo.log").touch(0o644)
     for word in ("first", "second"):
         with Supervisor(tmp_path) as supervisor:
             supervisor.complete(supervisor.spawn("echo", ["/bin/echo", word]))
     assert (tmp_path / "echo.log").read_text() == "second\n"
     assert (tmp_path / "echo.log.1").read_text() == "first\n"
+    assert {log.stat().st_mode & 0o777 for log in tmp_path.iterdir()} == {0o600}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child of its parent's death")
@@ -121,21 +115,13 @@ def test_children_end_when_their_starter_is_killed(tmp_path):
     assert eventually(lambda: gone(child))
 
 
-def test_registered_orphan_processes_are_stopped(tmp_path):
+@pytest.mark.parametrize(("hours_ago", "is_stopped"), [(0, True), (1, False)], ids=["orphan", "reused process id"])
+def test_registered_orphan_processes_are_stopped(tmp_path, hours_ago, is_stopped):
     register = tmp_path / "processes"
-    with subprocess.Popen(SLEEP, start_new_session=True) as orphan:
-        started = psutil.Process(orphan.pid).create_time()
-        register.write_text(json.dumps([orphan.pid, started, signal.SIGTERM]) + "\n[17, ")
+    with subprocess.Popen(SLEEP, start_new_session=True) as process:
+        started = psutil.Process(process.pid).create_time() - 3600 * hours_ago
+        register.write_text(json.dumps([process.pid, started, signal.SIGTERM]) + "\n[17, ")
         end_orphans(register)
-        assert gone(orphan.pid)
+        assert gone(process.pid) == is_stopped
+        process.kill()
     assert not register.exists()
-
-
-def test_a_reused_process_id_is_not_stopped(tmp_path):
-    register = tmp_path / "processes"
-    with subprocess.Popen(SLEEP, start_new_session=True) as stranger:
-        started = psutil.Process(stranger.pid).create_time() - 3600
-        register.write_text(json.dumps([stranger.pid, started, signal.SIGTERM]) + "\n")
-        end_orphans(register)
-        assert stranger.poll() is None
-        stranger.kill()
