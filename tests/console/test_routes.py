@@ -97,9 +97,9 @@ class TestUpdateBroadcasts:
         assert actions[-2:] == ["broadcasts_paused", "broadcasts_resumed"]
         assert db.session.scalar(sa.select(sa.func.count()).select_from(Broadcast)) == 1
 
-    @pytest.mark.parametrize("body", [{}, {"paused": "mungkin"}, {"paused": None}, []])
-    def test_a_pause_that_is_no_boolean_is_400(self, admin, body):
-        assert_error(admin.put("/admins/operasi/siaran", body), 400, "validation_error")
+    def test_a_pause_that_is_no_boolean_is_400(self, admin):
+        for body in ({}, {"paused": "mungkin"}, {"paused": None}, []):
+            assert_error(admin.put("/admins/operasi/siaran", body), 400, "validation_error")
 
 
 class TestListUserDeliveries:
@@ -122,13 +122,6 @@ class TestListUserDeliveries:
         admin.get(f"/admins/users/{siti.id}/pengiriman")
         looks = db.session.scalars(sa.select(AccessLogEntry.action).where(AccessLogEntry.user_id == siti.id)).all()
         assert AccessAction.DELIVERIES_READ in looks
-
-    def test_deliveries_of_an_unknown_person_are_not_found(self, admin):
-        assert_error(admin.get("/admins/users/999999/pengiriman"), 404)
-
-    @pytest.mark.parametrize("query", ["page=0", "per_page=101", "page=x"])
-    def test_a_wrong_page_of_deliveries_is_refused(self, admin, siti, query):
-        assert_error(admin.get(f"/admins/users/{siti.id}/pengiriman?{query}"), 400, "validation_error")
 
 
 class TestConsole:

@@ -1,4 +1,4 @@
-"""Commands by message: stop, start, help, wrong number, password reset, and deletion of a caregiver link."""
+"""Commands by message: stop, start, help, wrong number, and password reset."""
 
 import pytest
 import sqlalchemy as sa
@@ -14,6 +14,7 @@ from app.notifications.senders import numbers
 from tests.helpers.factories import make_user
 from tests.inbox.phones import Phone, rows
 from tests.notifications.deliveries import add, words_of
+from tests.routes.requests import undone
 
 
 def wishes(user):
@@ -25,19 +26,17 @@ def wishes(user):
 # --- stop and start -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("message", "answer", "expected"),
-    [
+def test_stop_ends_broadcasts_and_stop_reminders_ends_reminders_too(phone, siti, subtests):
+    for message, answer, expected in (
         ("BERHENTI", texts.STOPPED, (False, True)),
         ("STOP PENGINGAT", texts.STOPPED_ALL, (False, False)),
         ("berhenti minum obat", texts.HELP, (True, True)),
         ("salah nomor 1, harusnya nomor 2", texts.HELP, (True, True)),
-    ],
-)
-def test_stop_ends_broadcasts_and_stop_reminders_ends_reminders_too(phone, siti, message, answer, expected):
-    assert phone.write(message).text == answer
-    assert wishes(siti) == expected
-    assert not numbers.is_wrong(phone.number)
+    ):
+        with subtests.test(message), undone():
+            assert phone.write(message).text == answer
+            assert wishes(siti) == expected
+            assert not numbers.is_wrong(phone.number)
 
 
 def test_only_start_restores_reminders_and_broadcasts(phone, siti):

@@ -27,10 +27,9 @@ def proven(user_id):
     return db.session.scalars(sa.select(User.phone_verified_at.is_not(None)).where(User.id == user_id)).one()
 
 
-@pytest.mark.parametrize("text", ["VERIFIKASI {}", "verifikasi {}", "Verifikasi: {}."])
-def test_a_code_sent_by_message_verifies_the_phone_number(siti, phone, text):
+def test_a_code_sent_by_message_verifies_the_phone_number(siti, phone):
     user_id, code = siti.id, ask(siti)
-    said = phone.write(text.format(code))
+    said = phone.write(f"Verifikasi: {code}.")
     assert (said.outcome, said.text) == (
         "answered:verify proven",
         "Terima kasih. Nomor ini sudah kami pastikan milik Anda.",
@@ -47,9 +46,9 @@ def test_a_new_number_is_known_only_after_its_verification(siti):
     assert new.write("BANTUAN").text == texts.HELP
 
 
-@pytest.mark.parametrize("text", ["VERIFIKASI", "VERIFIKASI XXXXXX", "VERIFIKASI " + "A" * 900])
-def test_a_wrong_or_missing_code_is_refused(phone, text):
-    assert phone.write(text).outcome == "answered:verify unknown_code"
+def test_a_wrong_or_missing_code_is_refused(phone):
+    for text in ("VERIFIKASI", "VERIFIKASI XXXXXX", "VERIFIKASI " + "A" * 900):
+        assert phone.write(text).outcome == "answered:verify unknown_code", text
 
 
 def test_verification_replies_are_plain_indonesian():

@@ -24,12 +24,13 @@ class TestCreateUserLog:
         jobs.ingest()
         assert (rows()[0].user_id, rows()[0].extra) == (siti.id, {"user_id": 999})
 
-    @pytest.mark.parametrize("header", ["Bearer falsch", "Bearer ", "Basic x", ", ,", ""])
-    def test_a_record_with_an_invalid_token_is_stored_without_a_user(self, client, header):
-        response = client.post("/log/user-log", RECORD, headers={"Authorization": header})
-        assert response.status_code == 202
+    def test_a_record_with_an_invalid_token_is_stored_without_a_user(self, client):
+        headers = ("Bearer falsch", "Bearer ", "Basic x", ", ,", "")
+        for header in headers:
+            response = client.post("/log/user-log", RECORD, headers={"Authorization": header})
+            assert response.status_code == 202, header
         jobs.ingest()
-        assert rows()[0].user_id is None
+        assert [row.user_id for row in rows()] == [None] * len(headers)
 
     def test_fields_are_accepted_under_alternative_names(self, client):
         client.post("/log/user-log", {"activity": "a", "ip": "1.2.3.4"})
