@@ -156,16 +156,17 @@ def test_an_important_alert_waits_for_the_end_of_the_caregivers_quiet_hours(siti
 
 def test_the_quiet_hours_of_a_caregiver_hold_alerts_besides_the_night(siti, moment, obat, caregiver_id):
     save(caregiver_id, quiet_start=time(8), quiet_end=time(15))  # a caregiver who works at night
-    make(siti, obat, "04:00", "14:10")  # missed at 12.00 and 22.10 in Jakarta
+    make(siti, obat, "04:00", "08:00", "14:10")  # missed at 12.00, 16.00 and 22.10 in Jakarta
     tick(moment, "05:00")
     assert told() == []
-    tick(moment, "08:00")
-    assert len(told()) == 1
+    for jam, count in (("08:00", 1), ("09:00", 1), ("10:00", 2)):  # two hours after the first has left
+        tick(moment, jam)
+        assert len(told()) == count
     tick(moment, "15:10")
     tick(moment, "22:59")
-    assert len(told()) == 1  # the night ends at 06.00 in Jakarta
+    assert len(told()) == 2  # the night ends at 06.00 in Jakarta
     tick(moment, "23:00")
-    assert told()[1:] == ["Siti Aminah belum menandai obat kemarin pukul 21.10 WIB. Boleh tolong ditanyakan?"]
+    assert told()[2:] == ["Siti Aminah belum menandai obat kemarin pukul 21.10 WIB. Boleh tolong ditanyakan?"]
 
 
 # --- limits and texts -----------------------------------------------------------------------------------------------

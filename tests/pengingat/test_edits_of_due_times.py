@@ -101,6 +101,12 @@ def test_times_ahead_are_cancelled_by_an_edit(due, obat):
     assert waiting() == ["02 12:00", "03 01:00", "03 12:00"]
 
 
+def test_an_answer_without_a_due_time_is_about_the_new_time(metformin, moment, obat):
+    moment.move(hours=10, minutes=30)  # half an hour before the old time
+    metformin.put(details=with_doses(obat, "00:00", dose("12:10", 0.5)))
+    assert metformin.say("done").json["due_at"] == "2026-03-02T12:10:00Z"
+
+
 def test_an_edit_by_a_caregiver_keeps_a_due_dose_open(due, siti, client, obat):
     caregiver = client.as_(db.session.get_one(User, caregiver_of(siti.id, "manage")))
     changes = {"details": with_doses(obat, "01:00", "12:00")}
