@@ -132,10 +132,10 @@ def test_the_confirmation_code_cannot_be_used_for_a_login(client, own, phone):
     assert_error(log_in(client, otp=phone.code()), 401, "invalid_otp")
 
 
-@pytest.mark.parametrize(("steps", "status"), [(-2, 401), (-1, 200), (0, 200), (1, 200), (2, 401)])
-def test_codes_of_a_clock_30_seconds_ahead_or_behind_are_accepted(client, codes, phone, steps, status):
+def test_codes_of_a_clock_30_seconds_ahead_or_behind_are_accepted(client, codes, phone):
     phone.pass_time(300)
-    assert log_in(client, otp=phone.code(steps)).status_code == status
+    for steps, status in ((-2, 401), (-1, 200), (0, 200), (2, 401), (1, 200)):
+        assert log_in(client, otp=phone.code(steps)).status_code == status, steps
 
 
 def test_a_code_older_than_the_last_used_code_is_refused(client, codes, phone):

@@ -77,14 +77,16 @@ def test_an_administrator_sets_the_password_of_a_staff_account(admin, client, st
     assert words_of(told)["text"].startswith("Data akun Anda baru saja diubah: kata sandi")
 
 
-@pytest.mark.parametrize("change", [{"password": "milik-bos"}, {"nomor_hp": "081311112222"}, {"nomor_hp": None}])
-def test_only_a_superadmin_sets_the_login_of_another_account(admin, superadmin, registered, change):
+def test_only_a_superadmin_sets_the_login_of_another_account(admin, superadmin, registered):
     path = f"/admins/{registered.id}"
-    assert_error(admin.put(path, {"nama_ktp": "S", **change}), 403, "superadmin_only")
+    changes = {"nomor_hp": "081311112222"}, {"nomor_hp": None}, {"password": "milik-bos"}
+    for change in changes:
+        assert_error(admin.put(path, {"nama_ktp": "S", **change}), 403, "superadmin_only")
     assert credentials.authenticate("siti", "milik-siti") is registered
     same = {"nama_ktp": "Siti A.", "nomor_hp": "+62 812 3456 7890", "email": "siti@contoh.id"}
     assert admin.put(path, same).status_code == 200
-    assert superadmin.put(path, change).status_code == 200
+    for change in changes:
+        assert superadmin.put(path, change).status_code == 200
 
 
 def test_administrators_change_their_own_login(client, registered):

@@ -75,6 +75,3 @@ def test_guesses_of_the_code_are_rate_limited_after_ten(siti, budi, limited):
     statuses = [budi.post("/caregiver/invitations", {"code": f"X{n:09d}"}).status_code for n in range(30)]
     assert statuses == [404] * 10 + [429] * 20
     assert budi.post("/caregiver/invitations", {"code": code}).status_code == 429
-
-
-# --- erasure ----------------------------------------------------------------------------------------------------------

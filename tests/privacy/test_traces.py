@@ -10,8 +10,6 @@ import pytest
 from tests.privacy.marks import MARKS, seen
 from tests.privacy.walk import CARELESS
 
-pytestmark = pytest.mark.takes(seconds=10)
-
 #: Data that only administrators may see. The name is not included, because lists of people show it.
 PRIVATE = {"e-mail", "phone", "NIK", "religion", "password", "new password", "medicine", "push endpoint"}
 
