@@ -101,9 +101,9 @@ def test_key_rotation_skips_and_names_what_cannot_be_decrypted(committed, monkey
 
 
 @pytest.mark.processes
-def test_a_key_rotation_killed_twice_can_be_completed_without_data_loss(committed, variables, monkeypatch):
+def test_a_key_rotation_killed_five_times_can_be_completed_without_data_loss(committed, variables, monkeypatch):
     use_keys(committed, monkeypatch, OLD)
-    people = 1500
+    people = 10_000
     with unit_of_work():
         db.session.execute(
             sa.text(
@@ -119,12 +119,12 @@ def test_a_key_rotation_killed_twice_can_be_completed_without_data_loss(committe
     env = {**os.environ, **variables, "ENVIRONMENT": "testing", "NIK_KEYS": f"{NEW},{OLD}"}
     command = [sys.executable, "-m", "flask", "nik", "rotate"]
     kills = 0
-    while kills < 2:
+    while kills < 5:
         before = _under_new_key()
         kills += 1
         with db.engine.begin() as connection:
             # Lock one row, so that the command waits in the middle of its work until it is killed.
-            held = FIRST + kills * people // 3
+            held = FIRST + kills * people // 5 - 1
             connection.execute(sa.text("SELECT FROM users WHERE id = :held FOR UPDATE"), {"held": held})
             process = subprocess.Popen(command, env=env, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             wait_until(lambda: _under_new_key() > before or process.poll() is not None)  # noqa: B023  # waited for here
