@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.helpers.client import assert_error
 from tests.inbox.bodies import fonnte_message, heard, message, post_fonnte, post_whatsapp, sign, status, whatsapp
 from tests.inbox.phones import FONNTE_TOKEN, VERIFY_TOKEN, rows
@@ -56,62 +58,40 @@ class TestReceiveWhatsapp:
         assert post_whatsapp(provider, raw + b" " * (LIMIT - len(raw))).status_code == 200
 
 
-class Fonnte:
-    """Tests that run for every webhook of Fonnte."""
+class TestReceiveFonnte:
+    """POST /webhooks/fonnte/<token>/message, status and device"""
 
-    event: str
+    events = pytest.mark.parametrize(
+        ("event", "body", "kind"),
+        [
+            ("message", fonnte_message("SUDAH"), "message"),
+            ("status", {"id": "80", "status": "sent"}, "receipt"),
+            ("device", {"device": "6281100000000", "status": "disconnect"}, "device"),
+        ],
+        ids=["message", "status", "device"],
+    )
 
-    def test_a_wrong_token_in_the_path_is_404(self, provider):
+    @events
+    def test_an_event_is_stored_only_with_the_token_in_the_path(self, provider, event, body, kind):
         for token in ("x", FONNTE_TOKEN[:-1], FONNTE_TOKEN + "x", FONNTE_TOKEN.upper()):
-            assert_error(post_fonnte(provider, self.event, fonnte_message(), token), 404, "route_not_found")
+            assert_error(post_fonnte(provider, event, body, token), 404, "route_not_found")
         assert rows() == []
+        response = post_fonnte(provider, event, body)
+        assert (response.status_code, response.json) == (200, {"message": "Diterima."})
+        assert [row.kind for row in rows()] == [kind]
 
-    def test_without_a_configured_token_is_404(self, client):
-        assert_error(post_fonnte(client, self.event, fonnte_message()), 404, "route_not_found")
+    @events
+    def test_without_a_configured_token_is_404(self, client, event, body, kind):
+        assert_error(post_fonnte(client, event, body), 404, "route_not_found")
 
-    def test_invalid_json_is_400(self, provider):
-        path = f"/webhooks/fonnte/{FONNTE_TOKEN}/{self.event}"
+    @events
+    def test_up_to_four_megabytes_are_read_and_must_be_valid_json(self, provider, event, body, kind):
+        path, big = f"/webhooks/fonnte/{FONNTE_TOKEN}/{event}", b" " * LIMIT
         for raw in BROKEN:
             assert_error(provider.post(path, data=raw, content_type="application/json"), 400, "invalid_json")
-
-    def test_a_body_of_up_to_four_megabytes_is_read(self, provider):
-        path, big = f"/webhooks/fonnte/{FONNTE_TOKEN}/{self.event}", b" " * LIMIT
-        for kind in ("application/json", "multipart/form-data"):
-            assert_error(provider.post(path, data=big, content_type=kind), 400, "invalid_json")
-            assert_error(provider.post(path, data=big + b" ", content_type=kind), 413, "payload_too_large")
-
-
-class TestReceiveFonnteMessage(Fonnte):
-    """POST /webhooks/fonnte/<token>/message"""
-
-    event = "message"
-
-    def test_a_message_is_stored(self, provider):
-        response = post_fonnte(provider, "message", fonnte_message("SUDAH"))
-        assert (response.status_code, response.json) == (200, {"message": "Diterima."})
-        assert [(row.kind, row.phone, row.text) for row in rows()] == [("message", "+6281200000001", "SUDAH")]
-
-
-class TestReceiveFonnteStatus(Fonnte):
-    """POST /webhooks/fonnte/<token>/status"""
-
-    event = "status"
-
-    def test_a_status_is_stored_as_a_receipt(self, provider):
-        response = post_fonnte(provider, "status", {"id": "80", "status": "sent"})
-        assert (response.status_code, response.json) == (200, {"message": "Diterima."})
-        assert [(row.kind, row.ref) for row in rows()] == [("receipt", "80")]
-
-
-class TestReceiveFonnteDevice(Fonnte):
-    """POST /webhooks/fonnte/<token>/device"""
-
-    event = "device"
-
-    def test_a_device_event_is_stored(self, provider):
-        response = post_fonnte(provider, "device", {"device": "6281100000000", "status": "disconnect"})
-        assert (response.status_code, response.json) == (200, {"message": "Diterima."})
-        assert [row.kind for row in rows()] == ["device"]
+        for content_type in ("application/json", "multipart/form-data"):
+            assert_error(provider.post(path, data=big, content_type=content_type), 400, "invalid_json")
+            assert_error(provider.post(path, data=big + b" ", content_type=content_type), 413, "payload_too_large")
 
 
 class TestDescribeMessaging:
