@@ -6,12 +6,10 @@ from itertools import count
 from unittest import mock
 from uuid import uuid4
 
-import sqlalchemy as sa
-
 from app.articles.models import Article
 from app.core.database.session import db, unit_of_work
-from app.identity import passwords, sessions, users
-from app.identity.models import LoginSession, RoleName, SessionKind
+from app.identity import passwords, users
+from app.identity.models import RoleName, SessionKind
 from app.identity.sessions import Caller
 from app.videos.models import Video
 
@@ -45,16 +43,6 @@ def make_user(*roles, image=None, **data):
 def in_a_transaction():
     """Open a unit of work, unless the test already is in a transaction."""
     return nullcontext() if db.session.get_bind() is db.engine else unit_of_work()
-
-
-def signed_in(user_id):
-    """Store and commit a session for the user. Return the `Caller`, which tests pass to a service."""
-    with unit_of_work():
-        user = users.get(user_id)
-        sessions.begin(user)
-        session = db.session.scalars(sa.select(LoginSession).filter_by(user_id=user_id)).first()
-        assert session is not None
-        return Caller(user_id, frozenset(user.role_names), session.id, SessionKind.USER)
 
 
 def as_caller(user):

@@ -23,9 +23,6 @@ from tests.races.reminders import fall_due
 
 PATH = "/caregiver/dependents"
 
-#: Seconds during which an erasure job runs again and again. The deletion of a dependent becomes due in this time.
-ERASING_S = 0.3
-
 
 def keep(caregiver):
     return caregiver.post(PATH, nama_ktp="Ibu Siti")
