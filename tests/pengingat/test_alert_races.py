@@ -52,18 +52,6 @@ def told():
     return Counter((row.user_id, row.payload["patient_id"]) for row in rows.all() if words_of(row))
 
 
-def test_deleting_users_while_schedulers_run_causes_no_deadlock(committed, trios):
-    def delete_all():
-        for person_id in [id_ for patient_id, caregiver_id, _ in trios[:3] for id_ in (patient_id, caregiver_id)]:
-            with unit_of_work():
-                db.session.delete(get_locked_or_404(User, person_id))
-
-    run_together(committed, clock, delete_all, clock)
-    clock()
-    remaining = [(patient_id, caregiver_id) for patient_id, caregiver_id, _ in trios[3:]]
-    assert told() == {(caregiver_id, patient_id): 1 for patient_id, caregiver_id in remaining}
-
-
 def test_caregivers_whose_usernames_change_meanwhile_get_their_alerts(committed, trios):
     is_locked = Event()
 

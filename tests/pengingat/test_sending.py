@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
 from app.notifications import jobs
-from app.notifications.delivery import claims
+from app.notifications.delivery import claims, settlements
 from app.notifications.delivery.message_format import AS_TEMPLATE
 from app.notifications.models import Channel, Delivery, DeliveryState
 from app.pengingat import service
@@ -150,3 +150,17 @@ def test_a_snooze_silences_the_repeat(siti_id, gateway):
     change(again, next_try_at=sa.func.now())
     jobs.drain("urgent")
     assert texts(gateway) == [FIRST]
+
+
+def test_a_claimed_delivery_ends_as_sent_after_an_edit_of_its_reminder(siti, moment, obat):
+    created = siti.post("/pengingat/obat", obat).json
+    with unit_of_work():
+        db.session.execute(sa.update(Delivery).values(next_try_at=sa.func.statement_timestamp()))
+        db.session.execute(sa.update(Delivery).values(expires_at=sa.func.statement_timestamp() + timedelta(hours=1)))
+    claimed = claims.claim("urgent", Channel.MESSAGING)
+    assert claimed is not None
+    siti.put(f"/pengingat/{created['id']}", {"is_done": True})
+    siti.put(f"/pengingat/{created['id']}", {"is_done": False})
+    settlements.record_sent(claimed, None)
+    row = db.session.get_one(Delivery, claimed.id, populate_existing=True)
+    assert row.state == DeliveryState.SENT

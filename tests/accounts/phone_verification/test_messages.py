@@ -9,14 +9,13 @@ from datetime import timedelta
 
 import sqlalchemy as sa
 
-from app.accounts import jobs, verification
+from app.accounts import jobs
 from app.accounts.verification import Proof
 from app.core.database.session import db
 from app.identity.models import PHONE_IS_PROVEN, PhoneVerification, User
 from tests.accounts.phone_verification.proofs import E164, NEW, OWN, PATH, ask, expire, messages, write
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
-from tests.helpers.overlap import done_twice_at_once
 from tests.notifications.deliveries import words_of
 
 
@@ -88,12 +87,6 @@ def test_codes_are_not_stored_in_plain_text(owner):
         str(value) for row in db.session.execute(sa.select(PhoneVerification.__table__)) for value in row if value
     ]
     assert not [value for value in stored if code in value]
-
-
-def test_two_concurrent_uses_of_a_code_verify_the_number_once(really, committed):
-    code, proofs = ask(really)["code"], []
-    done_twice_at_once(committed, lambda: proofs.append(verification.confirm_by_message(E164[OWN], code))).result()
-    assert [proof for proof, _ in proofs] == [Proof.PROVEN, Proof.UNKNOWN_CODE]
 
 
 # --- another number -------------------------------------------------------------------------------------------------
