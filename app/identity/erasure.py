@@ -59,6 +59,8 @@ def cancel(user: User) -> bool:
     if user.erasure_due_at is None:
         return False
     user.erasure_due_at = user.erasure_posts = None
+    # The loaded value may be older than the row, and None already. Without the flag, None would not be written then.
+    attributes.flag_modified(user, "erasure_posts")
     db.session.flush()
     return True
 
