@@ -46,7 +46,7 @@ def test_a_like_and_a_save_are_toggled_and_counted(client, siti, budi, noun, act
 def test_a_first_report_is_201_and_a_repeated_report_is_200(siti, budi, noun, subtests):
     path = f"/forum/{noun}/{write_post(noun, siti)[1]}/lapor"
     for reason in ReportReason:
-        with subtests.test(reason), undone():
+        with subtests.test(str(reason)), undone():
             first = budi.post(path, {"reason": reason, "note": "Lihat."})
             assert (first.status_code, first.json["reason"], first.json["note"]) == (201, reason, "Lihat.")
             again = budi.post(path, {"reason": "other"})
