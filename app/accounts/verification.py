@@ -92,7 +92,8 @@ def confirm_by_message(phone: str, code: str) -> tuple[Proof, str]:
     numbers.lock(phone)
     user_id = db.session.scalar(sa.select(PhoneVerification.user_id).where(*which))
     user, holder = moves.lock_prover_and_holder(user_id, phone) if user_id else (None, None)
-    request = db.session.scalar(sa.select(PhoneVerification).where(*which).with_for_update())
+    # Who uses, replaces or deletes the code locks the user first, so the code needs no lock of its own.
+    request = db.session.scalar(sa.select(PhoneVerification).where(*which))
     if user is None or request is None:
         return Proof.UNKNOWN_CODE, UNKNOWN_CODE
     if holder is not None and numbers.is_in_use(holder.id):
