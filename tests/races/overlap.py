@@ -151,7 +151,7 @@ class Overlap:
         """Listen to the statements and commits of the service."""
         listeners = (
             ("after_cursor_execute", self._after_statement),
-            ("commit", lambda _: self._stop(AT_COMMIT)),
+            ("commit", lambda _: self.stop(AT_COMMIT)),
             ("handle_error", self._note),
         )
         for name, listener in listeners:
@@ -164,9 +164,9 @@ class Overlap:
 
     def _after_statement(self, _connection, _cursor, statement, *_):
         if self._stops.place == AT_LOCK and LOCKS.search(statement):
-            self._stop(AT_LOCK)
+            self.stop(AT_LOCK)
 
-    def _stop(self, place):
+    def stop(self, place):
         if self._stops.place == place:
             self._stops.place = None
             self._stops.reached.set()

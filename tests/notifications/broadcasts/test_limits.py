@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import pytest
 import sqlalchemy as sa
@@ -16,6 +17,8 @@ from app.providers.messenger import Health
 from tests.helpers.factories import make_user
 from tests.notifications.broadcasts.announcing import announce
 from tests.notifications.deliveries import add, drained
+from tests.races.meeting import Job, Scene
+from tests.races.overlap import AT_COMMIT, Overlap
 
 
 @pytest.fixture(autouse=True)
@@ -68,3 +71,15 @@ def test_the_fan_out_stops_at_the_budget_and_continues_when_there_is_more(commit
     assert (broadcast.state, broadcast.starts_at > local_time.now()) == (BroadcastState.OPEN, True)
     sender_status.record_health(Health(limit_24h=250))
     assert added() == 3
+
+
+def test_two_broadcasts_at_once_share_one_budget(committed, sim, whatsapp):
+    sender_status.record_health(Health(limit_24h=2))
+    for _ in range(3):
+        make_user()
+    db.session.commit()
+    pages = [Job(partial(fan_out.fan_out_page, announce(article))) for article in (1, 2)]
+    with Overlap(Scene(committed)).watching() as overlap:
+        answers = overlap.run(*pages, AT_COMMIT)
+    assert [answer.status for answer in answers] == [200, 200], answers
+    assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 2
