@@ -91,7 +91,8 @@ FILLER = _words("saya aku tadi td semua semuanya dan")
 #: Fillers that may change the meaning at the beginning of a text, and before a word of `ALREADY` or `SKIP`.
 PARTICLES = _words("ya kok dong nih sih")
 NUMBERING = _words("dan no nomor")
-COURTESY = _words("kak bu pak dok dokter mas mbak min makasih mksh thanks trims tq alhamdulillah")
+THANKS = _words("makasih mksh thanks trims tq alhamdulillah")
+COURTESY = THANKS | _words("kak bu pak dok dokter mas mbak min")
 DEATH = _words("meninggal wafat almarhum almarhumah")
 #: Two words that are read as one. The second word alone is on no list: "sudah terima" means "I received it".
 PHRASES = {
@@ -227,7 +228,8 @@ class _Reading:
     def _word(self) -> Word:
         if not self.tokens:
             return Word.DOUBT
-        if self.tokens[0] not in PARTICLES and PARTICLES.issuperset(self.words):
+        thanks = self.tokens[0] not in PARTICLES and not THANKS.isdisjoint(self.tokens)
+        if not self.words or (thanks and PARTICLES.issuperset(self.words)):
             return Word.COURTESY
         if (word := _of_signs(self.words)) is not Word.DOUBT:
             return word
