@@ -90,7 +90,8 @@ class TestRegister:
             assert_error(client.post("/register", {**body, **changes}), 409, code)
 
     def test_registration_with_a_privileged_or_unknown_role_is_refused(self, client):
-        for role in ({"role": "admin"}, {"role": "relawan"}, {"role_ids": [role_id("admin")]}):
+        by_name = [{"role": name} for name in ("admin", "Admin", "superadmin", "relawan")]
+        for role in (*by_name, {"role_ids": [role_id("admin")]}, {"role_ids": [role_id("superadmin")]}):
             assert_error(client.post("/register", {**SITI, **role}), 403, "role_not_allowed")
         assert credentials.by_login("siti") is None
 
@@ -195,6 +196,7 @@ class TestUpdateProfile:
     def test_a_user_cannot_give_themselves_a_privileged_role(self, siti):
         for name in (RoleName.ADMIN, RoleName.SUPERADMIN):
             assert_error(siti.put("/profile", {"role_ids": [role_id(name)]}), 403, "role_not_allowed")
+            assert_error(siti.put("/profile", data={"role_ids": str(role_id(name))}), 403, "role_not_allowed")
         assert siti.get("/profile").json["role"] == "pasien"
 
     def test_an_invalid_value_names_its_field_and_changes_nothing(self, siti):

@@ -43,6 +43,12 @@ def test_people_see_their_own_saves_latest_first(client, siti, path, one, two):
     assert_error(siti.get(f"{path}/saved?per_page=101"), 400, "validation_error", "per_page")
 
 
+def test_saves_are_limited_for_each_person_and_not_for_an_address(client, siti, limited):
+    assert {siti.post("/articles/save", ONE).status_code for _ in range(120)} == {200}
+    assert_error(siti.post("/articles/save", ONE), 429, "too_many_requests")
+    assert client.as_(make_user()).post("/articles/save", ONE).status_code == 200
+
+
 def test_a_stored_record_is_marked_for_the_person_who_saved_it(siti, client):
     article = make_article(image="a" * 32 + ".webp")
     video = make_video(thumbnail="https://i.ytimg.com/vi/stored/hqdefault.jpg")

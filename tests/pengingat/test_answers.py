@@ -236,3 +236,15 @@ def test_an_answer_by_message_needs_at_most_five_statements(metformin, moment, s
     with statements.at_most(5), unit_of_work():  # one statement reads the last messages
         message_answers.answer(message_answers.read(metformin.client.id).times, QuickAnswer("done"))
     assert metformin.is_done
+
+
+def test_a_time_without_a_zone_is_refused(siti, metformin, kontrol, moment):
+    moment.move(hours=11, minutes=5)
+    refused = metformin.say("done", due_at="2026-03-02T12:00:00")
+    assert_error(refused, 400, "validation_error", "due_at")
+    for change, field in (
+        ({"waktu": "2026-03-09T05:00:00"}, "waktu"),
+        ({"details": {"datetime": "2026-03-10T02:00:00"}}, "details.datetime"),
+    ):
+        assert_error(siti.post("/pengingat", {**kontrol, **change}), 400, "validation_error", field)
+    assert ledger()[0] == "02 12:00 1 pending"

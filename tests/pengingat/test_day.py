@@ -157,7 +157,7 @@ def test_can_answer_agrees_with_the_result_of_an_answer(siti, moment, obat):
 def test_the_day_may_be_from_92_days_back_to_tomorrow(siti, metformin):
     for date in ("2025-11-30", "2026-03-03"):
         day(siti, date)
-    for wrong in ("2025-11-29", "2026-03-04", "9999-12-31", "0001-01-01"):
+    for wrong in ("2025-11-29", "2026-03-04", "9999-12-31", "0001-01-01", "20260302", "2026-W10-1"):
         assert_error(siti.get(f"/pengingat/hari-ini?date={wrong}"), 400, field="date")
 
 

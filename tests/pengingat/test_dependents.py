@@ -47,6 +47,13 @@ def first(channel):
     return dict(payloads(channel)[0])
 
 
+def test_two_dependents_of_one_moment_are_two_messages(budi, ibu, remind):
+    remind(ibu)
+    remind(keep(budi, "Bapak Umar"))
+    starts = {str(words["text"]).partition(":")[0] for words in payloads("messaging")[:2]}
+    assert starts == {"Pengingat untuk Bapak Umar", "Pengingat untuk Ibu Siti"}
+
+
 def test_messages_name_the_dependent_and_greet_the_caregiver(ibu, remind):
     remind(ibu)
     message = first("messaging")

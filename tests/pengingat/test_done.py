@@ -20,6 +20,13 @@ def test_marking_done_before_the_first_dose_cancels_only_its_message(metformin, 
     assert not metformin.is_done
 
 
+def test_is_done_records_when_and_how(metformin, moment):
+    moment.move(hours=11, minutes=5)
+    metformin.put(is_done=True)
+    row = db.session.scalars(sa.select(Occurrence).filter_by(state="done")).one()
+    assert (row.answered_at, row.answered_via) == (moment.now, "app")
+
+
 def test_resetting_is_done_queues_the_message_again(metformin):
     metformin.put(is_done=True)
     assert metformin.put(is_done=False)["is_done"] is False

@@ -111,6 +111,8 @@ class TestCreateReminder:
                 (f"details.{field}", {"tipe": "obat", "details": {**OBAT, **details}})
                 for field, details in (
                     ("frekuensi", {"frekuensi": 2}),
+                    ("frekuensi", {"frekuensi": 1.5}),
+                    ("ingatkan_ulang_menit", {"ingatkan_ulang_menit": 10.5}),
                     ("jadwal", {"frekuensi": 2, "jadwal": [DOSE, DOSE]}),
                     ("jadwal.0.jumlah", {"jadwal": [{**DOSE, "jumlah": 0}]}),
                     ("petunjuk", {"petunjuk": "lihat judi.com"}),

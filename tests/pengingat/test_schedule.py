@@ -75,6 +75,13 @@ def test_daily_due_times_include_every_slot_of_every_day(zone, times, after, hou
     assert Schedule(zone, slots).dues(after, until) == sorted(expected)
 
 
+@given(zones, st.lists(walls, min_size=1, max_size=3, unique=True), moments, st.integers(1, 3000), st.integers(1, 3000))
+def test_two_ranges_have_the_due_times_of_one(zone, times, start, first, second):
+    schedule = Schedule(zone, slots_of(times))
+    middle, end = start + timedelta(minutes=first), start + timedelta(minutes=first + second)
+    assert schedule.dues(start, middle) + schedule.dues(middle, end) == schedule.dues(start, end)
+
+
 @given(zones, walls, st.integers(0, 6), moments)
 def test_weekly_dues_fall_on_the_local_weekday(zone, wall, weekday, after):
     schedule = Schedule(zone, (Slot("0", wall, weekday),))

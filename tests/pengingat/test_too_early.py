@@ -7,6 +7,7 @@ from app.core.errors import AppError
 from app.pengingat.ledger.schemas import QuickAnswer
 from app.pengingat.one_tap import message_answers
 from tests.helpers.client import assert_error
+from tests.pengingat.answering import create
 from tests.pengingat.ledgers import ledger, waiting
 from tests.pengingat.links import page, payloads, tap
 from tests.routes.requests import undone
@@ -30,6 +31,13 @@ def test_a_dose_far_ahead_cannot_be_answered(metformin, moment):
         metformin.refuses("too_early", status, due_at=DUE_AT)
     moment.move(hours=-9, minutes=-59, seconds=-59)
     assert (ledger(), waiting(), waiting("push_fan_out"), metformin.record) == before
+
+
+def test_a_weekly_session_cannot_be_answered_days_ahead(siti, moment):
+    details = {"jadwal": [{"hari": "senin", "jam": "03:00"}]}
+    session = create(siti, {"tipe": "terapi", "judul": "Fisioterapi", "details": details})
+    for day in ("09", "16"):
+        session.refuses("too_early", "done", due_at=f"2026-03-{day}T03:00:00Z")
 
 
 def test_a_dose_exactly_an_hour_ahead_can_be_answered(metformin, moment):

@@ -31,6 +31,12 @@ def test_the_latest_login_is_first_and_the_callers_session_is_marked(client, sit
     assert ([row["current"] for row in response.json], response.headers["X-Total-Count"]) == ([True], "2")
 
 
+def test_only_own_sessions_are_listed(client, siti):
+    stranger = client.as_(make_user())
+    assert [len(listed(each)) for each in (siti, stranger)] == [1, 1]
+    assert listed(siti)[0]["id"] != listed(stranger)[0]["id"]
+
+
 def test_a_device_with_a_push_subscription_is_marked(client, siti):
     phone, _ = log_in(client)
     phone.post("/push/subscribe", SUBSCRIPTION)

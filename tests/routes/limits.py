@@ -67,9 +67,9 @@ SERVICE_LIMITS = {
     "caregivers/service.py create UNINVITED": "test_a_fourth_uninvited_caregiver_of_a_day_is_refused",
     "pengingat/timetable/limits.py MAX_REMINDERS": "test_a_reminder_over_the_limit_of_a_person_is_refused",
     "pengingat/timetable/limits.py MAX_PER_DAY": "test_the_limit_of_a_day_is_the_sum_of_the_busiest_days",
-    "inbox/limits.py MAX_PER_HOUR": "test_concurrent_workers_do_not_exceed_the_reply_limit",
+    "inbox/limits.py MAX_PER_HOUR": "test_a_number_gets_only_so_many_answers_an_hour_and_a_day",
     "inbox/limits.py MAX_PER_DAY": "test_a_number_gets_only_so_many_answers_an_hour_and_a_day",
-    "inbox/limits.py MAX_TALK_PER_HOUR": "test_a_reply_loop_with_an_automatic_responder_ends",
+    "inbox/limits.py MAX_TALK_PER_HOUR": "test_a_number_gets_only_so_many_answers_an_hour_and_a_day",
     "inbox/limits.py MAX_TALK_PER_DAY": "test_a_number_gets_only_so_many_answers_an_hour_and_a_day",
     "logs/stream.py create f'{MAX_PER_MINUTE} per minute'": (
         "test_the_record_limit_of_a_person_covers_all_ip_addresses"
