@@ -8,12 +8,12 @@ from jsonschema_rs import Draft202012Validator, meta
 
 from app.core.database.session import db, unit_of_work
 from app.providers import vapid
-from bench.fuzz import WHO, FuzzIdentity, fuzz
+from bench.fuzz import WHO, FuzzIdentity, fuzz, operations_of
 from bench.malformed import ask
 from dev import demo
 from tests.helpers.apps import config_for_tests, create_patient_app
 
-pytestmark = [pytest.mark.takes(seconds=120), pytest.mark.processes]
+pytestmark = [pytest.mark.takes(seconds=90), pytest.mark.processes]
 
 METHODS = ("get", "post", "put", "delete")
 
@@ -38,10 +38,11 @@ def served(committed, variables, sim):
 
 @pytest.mark.parametrize("role", WHO, ids=lambda role: role or "nobody")
 def test_every_response_to_a_generated_request_matches_the_openapi_document(served, role):
-    found = fuzz(served, role, examples=1, seed=20_260_301, edges=True)
+    found = fuzz(served, role, examples=1, seed=20_260_301)
     assert not found.faults, str(found)
     assert max(found.answers) < 500, found.answers
-    assert found.answers[200] > 30, found.answers
+    successes = sum(found.answers[status] for status in (200, 201, 202, 204))
+    assert successes >= len(operations_of(served, role)), found.answers
 
 
 def test_a_malformed_body_or_header_is_refused_in_the_error_format(served):
