@@ -8,7 +8,7 @@ import pytest
 from tests.races.acts import ACTS
 from tests.races.sound import wrong_rows
 
-pytestmark = [pytest.mark.takes(seconds=60), pytest.mark.processes]
+pytestmark = [pytest.mark.takes(seconds=200), pytest.mark.processes]
 
 #: Number of tests that share the pairs, so that several processes run them.
 SHARES = 8
