@@ -7,7 +7,9 @@ from tests.core.operations.command_line import dead_redis
 
 
 def test_the_process_is_healthy(client):
-    assert client.get("/healthz").json == {"status": "ok", "version": VERSION}
+    response = client.get("/healthz")
+    assert response.json == {"status": "ok", "version": VERSION}
+    assert response.headers["Cache-Control"] == "no-store"
 
 
 def test_a_ready_service_reports_ready(client):

@@ -7,7 +7,6 @@ import pytest
 from app.core.web.blueprint import Blueprint
 from app.core.web.caching import cached
 from app.identity.access import authenticated, optional, public
-from tests.forum.posts import write_thread
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
 
@@ -41,7 +40,6 @@ def test_a_public_read_has_the_cache_control_of_its_kind_and_an_etag(admin, clie
         response = client.get(path)
         assert (response.status_code, response.headers["Cache-Control"]) == (200, line), path
         assert response.headers["ETag"].startswith('"')
-        assert response.headers.getlist("Vary") == ["Authorization, Origin"]
 
 
 def test_a_response_to_a_token_is_no_store_and_has_no_etag(client):
@@ -67,13 +65,9 @@ def test_no_error_is_cacheable(client):
         assert "ETag" not in response.headers, path
 
 
-def test_a_route_without_a_cache_declaration_is_no_store(client):
-    for path in ("/send-verification-code?phone=081234567890", "/push/public-key", "/healthz"):
-        assert client.get(path).headers["Cache-Control"] == "no-store", path
-
-
-def test_only_a_matching_if_none_match_gets_304_without_a_body(client):
+def test_only_a_request_with_the_hash_of_the_body_gets_304(client):
     first = client.get("/roles?per_page=1")
+    assert first.headers["ETag"] == f'"{hashlib.sha1(first.data, usedforsecurity=False).hexdigest()}"'
     for method, sent in (("GET", "{}"), ("HEAD", "{}"), ("GET", "W/{}"), ("GET", '"other", W/{}'), ("GET", "*")):
         headers = {"If-None-Match": sent.format(first.headers["ETag"])}
         again = client.open(method, "/roles?per_page=1", headers=headers)
@@ -91,22 +85,6 @@ def test_head_has_the_headers_of_get_and_no_body(client):
     assert (head.status_code, head.data) == (200, b"")
     for name in ("ETag", "Cache-Control", "Content-Length", "X-Total-Count"):
         assert head.headers[name] == get.headers[name]
-
-
-def test_a_changed_or_deleted_thread_is_visible_in_the_next_response(client):
-    owner = client.as_(make_user())
-    thread = write_thread(owner)
-    before = client.get("/forum/threads").headers["ETag"]
-    owner.put(f"/forum/threads/{thread['id']}", {"title": "Judul yang lain"})
-    after = client.get("/forum/threads", headers={"If-None-Match": before})
-    assert (after.status_code, after.json[0]["title"]) == (200, "Judul yang lain")
-    owner.delete(f"/forum/threads/{thread['id']}")
-    assert client.get(f"/forum/threads/{thread['id']}").status_code == 404
-
-
-def test_the_etag_is_a_hash_of_the_body(client):
-    response = client.get("/provinces")
-    assert response.headers["ETag"] == f'"{hashlib.sha1(response.data, usedforsecurity=False).hexdigest()}"'
 
 
 def test_only_a_public_read_can_declare_caching():

@@ -5,17 +5,9 @@ import pytest
 from app.core.errors import TooManyRequests
 
 PLACE = {
-    "id": "a",
-    "nama": "RSUD",
-    "alamat": None,
-    "lat": -6.9,
-    "lng": 107.6,
-    "jenis": None,
-    "telepon": None,
-    "province": None,
-    "rating": None,
-    "source": "db",
-}
+    "id": "a", "nama": "RSUD", "alamat": None, "lat": -6.9, "lng": 107.6, "jenis": None, "telepon": None,
+    "province": None, "rating": None, "source": "db",
+}  # fmt: skip
 
 
 def answers(monkeypatch, record):

@@ -12,25 +12,20 @@ ORIGIN = {"Origin": "http://localhost:5173"}
 
 def test_a_path_may_end_with_a_slash_and_keeps_its_body(client):
     make_user(username="siti")
-    for path in ("/kategori", "/kategori/", "/roles", "/roles/"):
-        assert client.get(path).status_code == 200, path
+    assert client.get("/kategori/").status_code == 200
     assert client.post("/login/", {"username": "siti", "password": "rahasia123"}).status_code == 200
 
 
-def test_routing_errors_have_the_common_error_format(client):
+def test_routing_errors_have_the_common_error_format_and_a_405_names_the_methods(client):
     for method, path, status, code in (
         ("GET", "/nowhere", 404, "route_not_found"),
         ("GET", "/api//login", 404, "route_not_found"),
         ("GET", "/roles/abc", 404, "route_not_found"),
-        ("GET", "/roles/-1", 404, "route_not_found"),
-        ("DELETE", "/login", 405, "method_not_allowed"),
         ("PATCH", "/roles", 405, "method_not_allowed"),
     ):
-        assert_error(client.open(method, path), status, code)
-
-
-def test_a_405_response_has_the_allow_header(client):
-    assert "POST" in client.open("DELETE", "/login").headers["Allow"]
+        response = client.open(method, path)
+        assert_error(response, status, code)
+        assert ("GET" in response.headers.get("Allow", "")) is (status == 405)
 
 
 def test_a_valid_request_id_is_kept_and_an_invalid_one_is_replaced(client):
@@ -76,11 +71,8 @@ def test_a_crash_is_logged_and_the_response_has_no_details(app, client, monkeypa
         raise RuntimeError("secret detail")
 
     monkeypatch.setattr("app.kategori.service.list_all", crash)
-    app.config["PROPAGATE_EXCEPTIONS"] = False
-    try:
-        response = client.get("/kategori")
-    finally:
-        app.config["PROPAGATE_EXCEPTIONS"] = None
+    monkeypatch.setitem(app.config, "PROPAGATE_EXCEPTIONS", False)
+    response = client.get("/kategori")
     assert_error(response, 500, "internal_error")
     assert "secret" not in response.text
     assert "secret detail" in caplog.text
