@@ -24,13 +24,9 @@ def hurried(committed):
 
 
 @pytest.mark.usefixtures("hurried")
-def test_own_connection_has_no_statement_timeout():
+def test_own_connections_and_the_sql_console_ignore_the_timeout_of_their_role(committed):
     with own_connection() as connection:
         assert connection.scalar(sa.text("SHOW statement_timeout")) == "0"
-
-
-@pytest.mark.usefixtures("hurried")
-def test_a_query_of_the_sql_console_ignores_the_timeout_of_its_role(committed):
     boss = Client(committed).as_superadmin(make_user(RoleName.SUPERADMIN, username="bos"))
     db.session.commit()
     response = boss.post("/superadmin/query", {"query": "SELECT current_setting('statement_timeout') AS limit"})

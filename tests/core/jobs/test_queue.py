@@ -3,26 +3,15 @@
 from rq import Queue
 from rq.serializers import JSONSerializer
 
-from app.core.jobs.queue import BULK, QUEUES, URGENT, connection, enqueue_now
+from app.core.jobs.queue import BULK, QUEUES, connection, enqueue_now
 from app.core.jobs.schedule import Periodic, Scheduler
 from app.identity.jobs import delete_expired_sessions
 from app.notifications import jobs
-from app.notifications.models import DeliveryState
-from tests.notifications.deliveries import add, age, reread
+from tests.notifications.deliveries import add, age
 
 
 def waiting(queue):
     return Queue(queue, connection=connection(), serializer=JSONSerializer).jobs
-
-
-def test_a_delivery_that_expired_while_its_drain_waited_is_missed(committed, gateway):
-    row = add()
-    jobs.enqueue_due()
-    (drain,) = waiting(URGENT)
-    age(5400, of=row)  # a test cannot move the database's clock, so the delivery becomes 90 minutes older
-    jobs.drain(*drain.args, **drain.kwargs)
-    assert not gateway.messaging.sent
-    assert reread(row.dedupe_key).state == DeliveryState.MISSED
 
 
 def test_a_drain_carries_no_time_and_waits_for_at_most_a_minute(committed):

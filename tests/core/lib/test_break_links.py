@@ -17,7 +17,6 @@ BROKEN = [
     ("judi.\u200bcom", "judi. \u200bcom"),
     ("Metformin 500mg.Glimepirid 2mg", "Metformin 500mg. Glimepirid 2mg"),
     ("dr.Ani, Sp.PD", "dr. Ani, Sp. PD"),
-    ("3 x @ 1 tablet", "3 x 1 tablet"),
     ("Sakit...apa ini?", "Sakit... apa ini?"),
     ("@", "@"),
 ]

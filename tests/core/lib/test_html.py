@@ -18,10 +18,7 @@ SANITISED = [
     ("<div class=x><p style='a:b' id=y onclick=z>a</p></div>", "<p>a</p>"),
     ("<script>alert(1)</script>a", "a"),
     ("<p>a<!-- b --></p>", "<p>a</p>"),
-    (
-        "<a href='https://a.id/' target=_blank>a</a>",
-        '<a href="https://a.id/" rel="noopener noreferrer nofollow">a</a>',
-    ),
+    ("<a href='https://a.id/' target=_blank>a</a>", '<a href="https://a.id/" rel="noopener noreferrer nofollow">a</a>'),
     ("<a href='JaVa&#9;script:x'>a</a>", '<a rel="noopener noreferrer nofollow">a</a>'),
     ("<img src='https://a.id/b.jpg' alt=c onerror=d>", '<img src="https://a.id/b.jpg" alt="c">'),
     ("<img src='http://10.0.0.1/b.gif'>", "<img>"),
@@ -52,11 +49,9 @@ def test_html_over_the_maximum_length_is_truncated():
 
 
 pieces = st.sampled_from(
-    ["<", ">", "</", "/>", "script", "style", "svg", "math", "p", "img", "a", "table", "noscript", "title",
-     " ", "=", '"',
-     "'", "href", "src", "onerror", "javascript:", "x", "<!--", "-->", "<![CDATA[", "]]>", "&lt;", "&#x3c;",
-     "\0", "mglyph",
-     "mtext"]
+    ["<", ">", "</", "/>", "script", "style", "svg", "math", "p", "img", "a", "table", "noscript", "title", " ", "=",
+     '"', "'", "href", "src", "onerror", "javascript:", "x", "<!--", "-->", "<![CDATA[", "]]>", "&lt;", "&#x3c;", "\0",
+     "mglyph", "mtext"]
 )  # fmt: skip
 
 

@@ -85,8 +85,6 @@ HOSTILE = {
     "EPS": lambda: EPS,
     "SVG": lambda: SVG,
     "GIF": lambda: plain("GIF", mode="L"),
-    "TIFF": lambda: plain("TIFF"),
-    "BMP": lambda: plain("BMP"),
     "an animated PNG": lambda: _animated("PNG"),
     "an animated WebP": lambda: _animated("WEBP"),
     "a truncated JPEG": lambda: CROPPED[: len(CROPPED) // 2],

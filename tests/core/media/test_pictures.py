@@ -6,6 +6,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from io import BytesIO
+from unittest.mock import Mock
 
 import boto3
 import pytest
@@ -120,14 +121,9 @@ def test_a_saved_picture_is_served_with_immutable_caching(client):
 
 def test_a_rollback_removes_the_saved_picture(site):
     before = stored(site)
-
-    def save_and_fail():
-        name = pictures.save(BytesIO(plain()))
-        assert name in stored(site)
-        raise RuntimeError("changed my mind")
-
-    with pytest.raises(RuntimeError, match="changed my mind"), unit_of_work():
-        save_and_fail()
+    with suppress(ZeroDivisionError), unit_of_work():
+        assert pictures.save(BytesIO(plain())) in stored(site)
+        raise ZeroDivisionError
     assert stored(site) == before
 
 
@@ -146,30 +142,18 @@ def test_a_discarded_picture_is_removed_after_the_commit_and_kept_after_a_rollba
     assert client.get(pictures.url(name), headers={"If-None-Match": f'"{name}"'}).status_code == 404
 
 
-def test_a_path_that_is_no_picture_returns_404(client):
+def test_a_path_that_is_no_picture_returns_404(folder):
+    secret = folder.extensions["media"].root / "00" / "secret.txt"
+    secret.parent.mkdir(parents=True)
+    secret.write_text("secret")
+    client, name = folder.test_client(), "0" * 32
     for path in (
-        "0" * 32 + ".webp",
-        "0" * 32 + ".png",
-        "../config.py",
-        "..%2f..%2fconfig.py",
-        "%2e%2e/%2e%2e/etc/passwd",
-        "/etc/passwd",
-        "0" * 32 + ".webp%00",
-        "0" * 32 + ".webp%0a",
-        "A" * 5000,
-        "",
-    ):
+        f"{name}.webp", f"{name}.png", f"{name}.webp%00", f"{name}.webp%0a", "A" * 5000, "", "/etc/passwd",
+        "../config.py", "..%2f..%2fconfig.py", "%2e%2e/%2e%2e/etc/passwd", "00/secret.txt", "00%2fsecret.txt",
+    ):  # fmt: skip
         answer = client.get(f"/media/{path}")
         assert answer.status_code == 404, path
         assert answer.json.keys() == {"error", "message", "request_id"}
-
-
-def test_other_files_in_the_media_folder_are_not_served(folder):
-    root = folder.extensions["media"].root
-    (root / "00").mkdir(parents=True)
-    (root / "00" / "secret.txt").write_text("secret")
-    for path in ("/media/00/secret.txt", "/media/secret.txt", "/media/00%2fsecret.txt"):
-        assert folder.test_client().get(path).status_code == 404
 
 
 def test_files_in_the_exports_area_are_not_served_as_pictures(site, client):
@@ -208,17 +192,17 @@ def test_a_copy_has_a_new_address_and_is_removed_by_a_rollback(site, client):
 
 
 def test_a_full_disk_raises_unavailable_and_leaves_no_file(folder, monkeypatch):
-    def full(_):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)  # simulates a full disk
+    monkeypatch.setattr(os, "fsync", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
     with pytest.raises(Unavailable), unit_of_work():
         pictures.save(BytesIO(plain()))
     root = folder.extensions["media"].root
     assert [path for path in root.rglob("*") if path.is_file()] == []
 
 
-def test_an_unreachable_object_store_is_reported_as_unavailable(endpoint, store_in, monkeypatch):
+def test_a_bucket_that_is_missing_unreachable_or_breaks_off_is_unavailable(endpoint, store_in, monkeypatch):
+    store_in(MEDIA_S3_BUCKET="nobody-made-it")
+    with pytest.raises(Unavailable), unit_of_work():
+        pictures.save(BytesIO(plain()))
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     app = store_in(MEDIA_S3_BUCKET=BUCKET)
     with pytest.raises(Unavailable), unit_of_work():
@@ -226,20 +210,11 @@ def test_an_unreachable_object_store_is_reported_as_unavailable(endpoint, store_
     answer = app.test_client().get("/media/" + "0" * 32 + ".webp")
     assert answer.status_code == 503
     assert answer.headers["Retry-After"]
-
-
-def test_a_connection_lost_while_reading_a_picture_raises_unavailable(endpoint, store_in, monkeypatch):
     with raw(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nRIFF") as server:
         monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
         store_in(MEDIA_S3_BUCKET=BUCKET)
         with pytest.raises(Unavailable):
             pictures.store().get("0" * 32 + ".webp")
-
-
-def test_a_missing_bucket_raises_unavailable(endpoint, store_in):
-    store_in(MEDIA_S3_BUCKET="nobody-made-it")
-    with pytest.raises(Unavailable), unit_of_work():
-        pictures.save(BytesIO(plain()))
 
 
 def test_a_paginated_bucket_list_is_read_completely(endpoint, store_in, monkeypatch):

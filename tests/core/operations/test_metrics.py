@@ -16,8 +16,6 @@ from app.providers.http import Http, ProviderError
 from tests.core.operations.command_line import dead_redis
 from tests.helpers.client import Client
 
-Labels = dict[str, str]
-
 #: Names of the metrics, as in the operators' documents and alerts.
 DOCUMENTED = {
     "http_request_seconds", "provider_call_seconds", "deliveries_last_hour", "deliveries_due",

@@ -2,15 +2,12 @@
 
 import re
 from collections import Counter
-from typing import Any
 
 import pytest
 
 from app.core.web.blueprint import api
 from app.core.web.openapi.document import METHODS
 from tests.routes.registry import routes
-
-Node = dict[str, Any]
 
 #: Global types of browsers. A generated type with such a name would hide the browser's type.
 GLOBALS = """Array BigInt Blob Body Boolean Cache Comment Crypto DataView Date Document Element Error Event File
