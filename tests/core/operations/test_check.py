@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -35,8 +34,6 @@ SAFE = {
     "PUSH_SEND": "admin",
 }
 FINE = {**GOOD, **SAFE, "PUBLIC_URL": "https://api.example.org", "CONSOLE": "on"}
-
-Found = dict[str, dict[str, Any]]
 
 
 @pytest.fixture
@@ -127,83 +124,91 @@ def test_no_secret_is_printed(app, production, monkeypatch):
         assert GOOD[name] not in output
 
 
-class TestBroken:
-    def test_an_unreachable_database_is_not_ready(self, app, production):
-        dead = DEAD_DATABASE.replace("postgresql", "postgresql+psycopg2")
-        app.extensions["config"] = replace(app.extensions["config"], database_url=dead)
-        assert unready(app).keys() == {"database"}
+WEBHOOKS = {"WHATSAPP_TEMPLATES": '{"reminder": "pengingat"}', "WHATSAPP_APP_SECRET": "s" * 32}
+#: Settings that an operator changes, the item that is not ready because of them, and what it says.
+CHANGED = [
+    ({"PUBLIC_URL": ""}, "public_url", "PUBLIC_URL"),
+    ({"PUBLIC_URL": "http://api.example.org"}, "public_url", "PUBLIC_URL"),
+    *(({name: ""}, "defaults", name) for name in SAFE if name != "SUPERADMIN_DATABASE_URL"),
+    ({"SUPERADMIN_DATABASE_URL": "", "SUPERADMIN_SQL_MODE": ""}, "defaults", "SUPERADMIN_DATABASE_URL"),
+]
+CHANGED_WHATSAPP = [
+    ({}, "templates", "reminder"),
+    ({"WHATSAPP_TEMPLATES": '{"reminder": "pengingat", "remainder": "x"}'}, "templates", "remainder"),
+    (WEBHOOKS, "webhooks", "Set WHATSAPP_VERIFY_TOKEN and MESSAGING_NUMBER."),
+]
 
-    def test_missing_migrations_are_not_ready(self, app, production, monkeypatch):
-        monkeypatch.setattr(migrations, "too_old", lambda _revision: "Begin with an empty database.")
+
+def test_each_missing_or_risky_setting_makes_its_item_unready(app, sim, production, subtests):
+    whatsapp = [(sim.messaging.whatsapp_env() | changes, *said) for changes, *said in CHANGED_WHATSAPP]
+    for changes, item, words in (*CHANGED, *whatsapp):
+        with subtests.test(f"{item}: {sorted(changes)}"):
+            production(**changes)
+            todo = unready(app)
+            assert (todo.keys(), words in todo[item]) == ({item}, True), todo
+
+
+def test_webhooks_are_ready_when_something_has_come_in(app, sim, production):
+    env = sim.messaging.whatsapp_env() | WEBHOOKS
+    production(**env, WHATSAPP_VERIFY_TOKEN="v", MESSAGING_NUMBER="+6281234567890")
+    found = run(app)[1]
+    assert "broadcast" in found["templates"]["todo"]
+    assert "Nothing has come in yet" in found["webhooks"]["todo"]
+    with unit_of_work():
+        db.session.add(Inbound(provider="whatsapp_cloud", event_key="1", kind="message"))
+    assert run(app)[1]["webhooks"] == {"item": "webhooks", "ready": True, "todo": ""}
+
+
+def test_a_database_that_is_away_or_lacks_migrations_is_not_ready(app, production, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "too_old", lambda _revision: "Begin with an empty database.")
         assert unready(app) == {"migrations": "Begin with an empty database."}
+    dead = DEAD_DATABASE.replace("postgresql", "postgresql+psycopg2")
+    monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], database_url=dead))
+    assert unready(app).keys() == {"database"}
 
-    def test_a_redis_that_is_away_or_evicts_keys_is_not_ready(self, app, production, monkeypatch):
-        app.extensions["redis"].config_set("maxmemory-policy", "allkeys-lru")
-        try:
-            assert "noeviction" in unready(app)["redis"]
-        finally:
-            app.extensions["redis"].config_set("maxmemory-policy", "noeviction")
-        monkeypatch.setitem(app.extensions, "redis", dead_redis())
-        assert "redis" in unready(app)
 
-    def test_a_media_folder_that_is_full_or_cannot_be_written_to_is_not_ready(self, app, production, monkeypatch):
-        with monkeypatch.context() as full:
-            full.setattr(check, "_free_bytes", lambda _: 0)
-            assert "is full" in unready(app)["media"]
-        monkeypatch.setitem(app.extensions, "media", FolderStore(Path(__file__) / "media"))
-        assert "cannot be written to" in unready(app)["media"]
+def test_a_redis_that_is_away_or_evicts_keys_is_not_ready(app, production, monkeypatch):
+    app.extensions["redis"].config_set("maxmemory-policy", "allkeys-lru")
+    try:
+        assert "noeviction" in unready(app)["redis"]
+    finally:
+        app.extensions["redis"].config_set("maxmemory-policy", "noeviction")
+    monkeypatch.setitem(app.extensions, "redis", dead_redis())
+    assert "redis" in unready(app)
 
-    def test_an_unreachable_bucket_is_not_ready(self, app, production, monkeypatch):
-        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION"):
-            monkeypatch.setenv(name, "testing")
-        monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-        monkeypatch.setitem(app.extensions, "media", BucketStore("pictures"))
-        assert unready(app).keys() == {"media"}
 
-    def test_a_sender_with_a_fault_is_not_ready(self, app, sim, production):
-        production(**sim.messaging.env())
-        assert unready(app) == {}
-        sim.fault("messaging", "disconnected", times=None)
-        assert "fonnte says: " in unready(app)["sender"]
+def test_a_store_of_pictures_that_is_full_away_or_read_only_is_not_ready(app, production, monkeypatch):
+    with monkeypatch.context() as full:
+        full.setattr(check, "_free_bytes", lambda _: 0)
+        assert "is full" in unready(app)["media"]
+    monkeypatch.setitem(app.extensions, "media", FolderStore(Path(__file__) / "media"))
+    assert "cannot be written to" in unready(app)["media"]
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION"):
+        monkeypatch.setenv(name, "testing")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    monkeypatch.setitem(app.extensions, "media", BucketStore("pictures"))
+    assert unready(app).keys() == {"media"}
 
-    def test_whatsapp_without_templates_or_with_an_unknown_one_is_not_ready(self, app, sim, production):
-        production(**sim.messaging.whatsapp_env())
-        assert unready(app).keys() == {"templates"}
-        production(**sim.messaging.whatsapp_env(), WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
-        assert "broadcast" in run(app)[1]["templates"]["todo"]
-        production(**sim.messaging.whatsapp_env(), WHATSAPP_TEMPLATES='{"reminder": "pengingat", "remainder": "x"}')
-        assert "remainder" in unready(app)["templates"]
 
-    def test_incomplete_webhook_settings_are_not_ready(self, app, sim, production):
-        env = {**sim.messaging.whatsapp_env(), "WHATSAPP_TEMPLATES": '{"reminder": "pengingat"}'}
-        production(**env, WHATSAPP_APP_SECRET="s" * 32)
-        assert unready(app) == {"webhooks": "Set WHATSAPP_VERIFY_TOKEN and MESSAGING_NUMBER."}
-        production(**env, WHATSAPP_APP_SECRET="s" * 32, WHATSAPP_VERIFY_TOKEN="v", MESSAGING_NUMBER="+6281234567890")
-        assert "Nothing has come in yet" in run(app)[1]["webhooks"]["todo"]
-        with unit_of_work():
-            db.session.add(Inbound(provider="whatsapp_cloud", event_key="1", kind="message"))
-        assert run(app)[1]["webhooks"] == {"item": "webhooks", "ready": True, "todo": ""}
+def test_a_sender_with_a_fault_is_not_ready(app, sim, production):
+    production(**sim.messaging.env())
+    assert unready(app) == {}
+    sim.fault("messaging", "disconnected", times=None)
+    assert "fonnte says: " in unready(app)["sender"]
 
-    def test_a_missing_or_insecure_public_url_is_not_ready(self, app, production):
-        for url in ("", "http://api.example.org"):
-            production(PUBLIC_URL=url)
-            assert "PUBLIC_URL" in unready(app)["public_url"], url
 
-    def test_a_stopped_scheduler_or_a_slow_system_clock_is_not_ready(self, app, production, monkeypatch):
-        monkeypatch.setattr("app.notifications.delivery.metrics.is_scheduler_running", lambda: False)
-        assert unready(app) == {"clock": "no clock is going."}
-        now = local_time.now()
-        monkeypatch.setattr(check.db_time, "now", lambda: now + timedelta(minutes=2))
-        assert "behind PostgreSQL's" in unready(app)["clock"]
+def test_a_stopped_scheduler_or_a_slow_system_clock_is_not_ready(app, production, monkeypatch):
+    monkeypatch.setattr("app.notifications.delivery.metrics.is_scheduler_running", lambda: False)
+    assert unready(app) == {"clock": "no clock is going."}
+    now = local_time.now()
+    monkeypatch.setattr(check.db_time, "now", lambda: now + timedelta(minutes=2))
+    assert "behind PostgreSQL's" in unready(app)["clock"]
 
-    def test_a_console_without_an_administrator_is_not_ready(self, app, production):
-        db.session.execute(sa.text("DELETE FROM user_roles"))
-        assert "flask users create" in unready(app)["console"]
 
-    def test_each_risky_default_setting_is_named(self, app, production):
-        production(**dict.fromkeys(SAFE, ""))
-        todo = unready(app)["defaults"]
-        assert [name for name in SAFE if name not in todo] == []
+def test_a_console_without_an_administrator_is_not_ready(app, production):
+    db.session.execute(sa.text("DELETE FROM user_roles"))
+    assert "flask users create" in unready(app)["console"]
 
 
 @pytest.mark.processes

@@ -28,44 +28,33 @@ def samples(client, name):
     """Return the samples of a metric by their labels."""
     response = client.get("/metrics")
     assert response.status_code == 200
-    families = text_string_to_metric_families(response.text)
-    return {
-        frozenset(sample.labels.items()): sample.value
-        for family in families
-        for sample in family.samples
-        if sample.name == name
-    }
+    found = [each for family in text_string_to_metric_families(response.text) for each in family.samples]
+    return {frozenset(each.labels.items()): each.value for each in found if each.name == name}
 
 
 def sample(client, name, **labels):
     return samples(client, name)[frozenset(labels.items())]
 
 
-def test_delivery_metrics_are_zero_before_any_delivery(client):
+def test_all_metrics_exist_before_any_delivery_or_job(client):
     lanes = [frozenset({("queue", each), ("channel", channel)}) for each in queue.QUEUES for channel in Channel]
     for name in ("deliveries_due", "deliveries_oldest_due_seconds"):
         assert samples(client, name) == dict.fromkeys(lanes, 0.0)
+    assert samples(client, "workers") == {frozenset({("queue", name)}): 0.0 for name in queue.QUEUES}
     assert sample(client, "deliveries_last_hour", state="failed", channel="push") == 0.0
+    assert sample(client, "jobs", queue="urgent", state="failed") == 0.0
+    assert sample(client, "activity_logs_waiting") == sample(client, "activity_logs_dropped_total") == 0.0
+    assert sample(client, "clock_tick_age_seconds") == math.inf
+    queue.connection().set(HEARTBEAT, 1, px=HEARTBEAT_TTL_S * 1000 - 6000)
+    assert 6 <= sample(client, "clock_tick_age_seconds") < HEARTBEAT_TTL_S
 
 
 def test_no_other_metric_is_exported_than_the_documented(client):
     client.get("/roles")
-    families = {family.name for family in text_string_to_metric_families(client.get("/metrics").text)}
-    assert {
-        name.removesuffix("_created") for name in families if not name.startswith(("python_", "process_"))
-    } == DOCUMENTED
-
-
-def test_worker_job_log_and_scheduler_gauges_exist_before_any_job(client):
-    assert samples(client, "workers") == {frozenset({("queue", name)}): 0.0 for name in queue.QUEUES}
-    assert sample(client, "jobs", queue="urgent", state="failed") == 0.0
-    assert sample(client, "activity_logs_waiting") == sample(client, "activity_logs_dropped_total") == 0.0
-    assert sample(client, "clock_tick_age_seconds") == math.inf
-
-
-def test_the_age_of_the_last_scheduler_tick_is_exported(client):
-    queue.connection().set(HEARTBEAT, 1, px=HEARTBEAT_TTL_S * 1000 - 6000)
-    assert 6 <= sample(client, "clock_tick_age_seconds") < HEARTBEAT_TTL_S
+    names = {
+        family.name.removesuffix("_created") for family in text_string_to_metric_families(client.get("/metrics").text)
+    }
+    assert {name for name in names if not name.startswith(("python_", "process_"))} == DOCUMENTED
 
 
 def test_jobs_are_counted_and_reading_the_counts_moves_no_job(committed):

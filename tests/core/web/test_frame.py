@@ -1,6 +1,7 @@
 """Common parts of all responses: request ids, CORS, security headers, error bodies, and paths with a final slash."""
 
 import logging
+from unittest.mock import Mock
 
 from sqlalchemy.exc import OperationalError
 
@@ -67,10 +68,7 @@ def test_responses_have_security_headers(client):
 
 
 def test_a_crash_is_logged_and_the_response_has_no_details(app, client, monkeypatch, caplog):
-    def crash(*_):
-        raise RuntimeError("secret detail")
-
-    monkeypatch.setattr("app.kategori.service.list_all", crash)
+    monkeypatch.setattr("app.kategori.service.list_all", Mock(side_effect=RuntimeError("secret detail")))
     monkeypatch.setitem(app.config, "PROPAGATE_EXCEPTIONS", False)
     response = client.get("/kategori")
     assert_error(response, 500, "internal_error")
@@ -79,10 +77,8 @@ def test_a_crash_is_logged_and_the_response_has_no_details(app, client, monkeypa
 
 
 def test_a_lost_database_is_503_with_retry_after(client, monkeypatch):
-    def lost(*_):
-        raise OperationalError("SELECT 1", {}, Exception("server closed the connection"))
-
-    monkeypatch.setattr("app.kategori.service.list_all", lost)
+    lost = OperationalError("SELECT 1", {}, Exception("server closed the connection"))
+    monkeypatch.setattr("app.kategori.service.list_all", Mock(side_effect=lost))
     response = client.get("/kategori")
     assert_error(response, 503, "service_unavailable")
     assert response.headers["Retry-After"] == "5"
