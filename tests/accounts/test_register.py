@@ -32,7 +32,7 @@ def test_blank_optional_fields_are_absent(client):
 
 def test_an_invalid_value_is_refused_with_the_name_of_its_field(client):
     for field, value in (
-        *(("username", name) for name in ("ab", "a" * 51, "12345678", "siti@x.id", "siti aminah", "Audit", "..")),
+        *(("username", name) for name in ("ab", "a" * 51, "12345678", "siti@x.id", "siti aminah", "Moderasi", "..")),
         ("username", "0812_3456"),
         ("nama_ktp", "   "),
         ("nomor_hp", "bukan nomor"),

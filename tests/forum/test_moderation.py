@@ -8,7 +8,6 @@ from app.forum.service.reads import HIDDEN
 from app.notifications.models import Delivery
 from tests.forum.people import report_by_three
 from tests.forum.posts import cases, moderate, read_thread, report, write_reply, write_thread
-from tests.helpers.client import assert_error
 from tests.helpers.factories import make_admin, make_user
 from tests.helpers.language import assert_readable
 from tests.notifications.deliveries import words_of
@@ -119,18 +118,3 @@ def test_keeping_a_visible_post_and_a_deleted_author_cause_no_notice(siti, budi,
     db.session.commit()
     moderate(admin, "hide", thread_id=orphan)
     assert told() == []
-
-
-def test_the_notice_reveals_no_reporter_and_no_pseudonymous_author(client, siti, admin):
-    thread_id = write_thread(siti, title="Rahasia saya", use_pseudonym=True)["id"]
-    report_by_three(client, f"threads/{thread_id}", "hate")
-    (text,) = told()
-    assert not [word for word in ("Rahasia", "Siti", "Melati", "Orang Nomor", "Samaran") if word in text]
-    assert siti.get("/pengiriman").json[0]["title"] == "Kabar tentang tulisan Anda di forum"
-    assert admin.get(f"/admins/users/{siti.id}/pengiriman").json == []
-    assert "Orang Nomor" not in str(cases(admin))
-
-
-def test_the_username_moderasi_is_refused(client):
-    sent = {"username": "moderasi", "password": "rahasia-yang-panjang", "nama_ktp": "M", "nomor_hp": "081234500000"}
-    assert_error(client.post("/register", sent), 400, "validation_error", "username")

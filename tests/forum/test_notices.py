@@ -6,7 +6,6 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.core.lib import local_time
-from app.forum.models import ForumCategory
 from app.identity.models import User
 from app.notifications.models import Broadcast
 from tests.forum.posts import category_id, write_thread
@@ -49,13 +48,6 @@ def test_an_announcement_has_broken_links_and_no_phone_numbers(siti, subtests):
             siti.put(path, {"title": title})
             db.session.expire_all()
             assert announced(db.session.scalars(sa.select(Broadcast)).one()) == text
-
-
-def test_a_link_in_the_category_name_is_broken_in_an_announcement(siti):
-    category = db.session.get_one(ForumCategory, category_id("Umum"))
-    category.name = "Umum klaim.help"
-    write_thread(siti, title="Menu", category_id=category.id)
-    assert announced(db.session.scalars(sa.select(Broadcast)).one()) == "Utas baru di forum Umum klaim. help: “Menu”"
 
 
 def test_a_refused_or_deleted_thread_has_no_broadcast(siti):

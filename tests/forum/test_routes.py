@@ -82,11 +82,6 @@ def test_saved_and_own_threads_need_a_token(client):
         assert_error(client.get(f"/forum/threads?{query}=true"), 401, "unauthorized")
 
 
-def test_a_thread_of_a_deleted_account_stays_without_a_name(client, thread_id):
-    db.session.execute(sa.text("DELETE FROM users WHERE nama_ktp = 'Siti Aminah'"))
-    assert read_thread(client, thread_id)["author"] == {"id": None, "name": "Akun dihapus", "image": None}
-
-
 def test_a_new_thread_is_returned_as_its_record(siti):
     thread = write_thread(siti, title="  Menu  ", content="Nasi?\n\nAtau roti?")
     assert thread == {
@@ -190,12 +185,6 @@ def test_the_author_changes_a_reply_and_gets_its_nested_replies(siti, budi, thre
     assert_error(budi.put(path, {"content": " "}), 400, field="content")
 
 
-def test_the_author_deletes_a_reply(client, budi, thread_id):
-    reply = write_reply(budi, thread_id)
-    assert budi.delete(f"/forum/replies/{reply['id']}").json == {"message": "Balasan dihapus."}
-    assert read_thread(client, thread_id)["replies"] == []
-
-
 # --- blocks ---------------------------------------------------------------------------------------------------------
 
 
@@ -208,7 +197,6 @@ def test_blocks_have_the_name_shown_at_the_time_newest_first_and_paged(siti, bud
     siti.put("/profile", {"nama_ktp": "Siti Baru", "nama_samaran": "Kenanga"})
     rows = budi.get("/forum/blokir").json
     assert [(row["kind"], row["shown_as"]) for row in rows] == [("alias", "Melati"), ("name", "Siti Aminah")]
-    assert {tuple(row) for row in rows} == {("id", "kind", "shown_as", "created_at")}
     paged = budi.get("/forum/blokir?page=2&per_page=1")
     assert (paged.json, paged.headers["X-Total-Count"]) == ([rows[1]], "2")
     assert siti.get("/forum/blokir").json == []
