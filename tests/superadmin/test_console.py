@@ -1,8 +1,5 @@
 """SQL console: results, errors, transactions, the audit entry and access."""
 
-import csv
-import io
-
 import sqlalchemy as sa
 
 from app.core.database.session import db
@@ -18,15 +15,11 @@ STATEMENTS = (
     ("WITH k AS (INSERT INTO kategori (nama_kategori) VALUES ('c') RETURNING 1) TABLE k", "SELECT", 1, 1),
     ("WITH b AS (SELECT 'bos' AS n) UPDATE users SET domicile = NULL FROM b WHERE username = n", "UPDATE", 1, 0),
     ("WITH d AS (SELECT 'd') INSERT INTO kategori (nama_kategori) TABLE d RETURNING 1", "INSERT", 1, 1),
-    ("WITH n AS (SELECT -1 AS id) DELETE FROM kategori USING n WHERE kategori.id = n.id", "DELETE", 0, 0),
-    ("VALUES (1), (2)", "SELECT", 2, 2),
     ("SHOW server_version", "SHOW", 1, 1),
-    ("EXPLAIN SELECT 1", "EXPLAIN", 1, 1),
     ("CREATE TEMP TABLE t (a int)", "CREATE TABLE", 0, 0),
     ("CREATE TEMP TABLE t (a int); INSERT INTO t SELECT generate_series(1,1500) RETURNING 1", "INSERT", 1500, 1000),
     ("SELECT 1 -- one; query;\n;", "SELECT", 1, 1),
     ("(VALUES (1), (2) EXCEPT VALUES (3)) ORDER BY 1 DESC LIMIT 1", "SELECT", 1, 1),
-    ("DO $$ BEGIN PERFORM 1; END $$", "DO", 0, 0),
 )
 
 
@@ -89,13 +82,6 @@ def test_a_statement_is_audited_before_it_runs(boss):
         ("query", "SELECT 1/0"),
     ]
     assert rows[0].ip == "127.0.0.1"
-
-
-def test_the_export_escapes_formulas_inside_cells(boss):
-    sql = "SELECT 'Budi;=1+1' AS a, E'x\\n@SUM(1)' AS \"b;=2\", E'y\\t+1' AS c, 'z; \"-1' AS d, -5 AS e"
-    response = boss.post("/superadmin/query/export", {"query": sql})
-    rows = list(csv.reader(io.StringIO(response.get_data().decode("utf-8-sig"), newline="")))
-    assert rows == [["a", "b;'=2", "c", "d", "e"], ["Budi;'=1+1", "x\n'@SUM(1)", "y\t'+1", "z; \"'-1", "-5"]]
 
 
 def test_the_console_refuses_a_user_whose_role_was_removed(boss):
