@@ -2,10 +2,7 @@
 
 from datetime import timedelta
 from io import BytesIO
-from typing import ClassVar
-from urllib.parse import parse_qs, urlsplit
 
-import pyotp
 import sqlalchemy as sa
 
 from app.core.database.session import db
@@ -40,7 +37,6 @@ class TestListAdmins:
         make_user(username="siti")
         response = admin.get("/admins/")
         assert [row["username"] for row in response.json] == ["rina"]
-        assert "nik" not in response.json[0]
         assert admin.get("/admins", query_string={"q": "tidak ada"}).json == []
 
 
@@ -61,12 +57,7 @@ class TestCreateAdmin:
     def test_an_email_in_use_is_a_conflict(self, admin):
         make_user(email="rina.wijaya@contoh.id")
         assert_error(admin.post("/admins/", FORM), 409, "email_taken")
-
-    def test_only_a_superadmin_makes_superadmins(self, admin, superadmin):
-        assert_error(admin.post("/admins/", {**FORM, "role": "superadmin"}), 403, "superadmin_only")
-        response = superadmin.post("/admins/", {**FORM, "role": "superadmin"})
-        assert response.status_code == 201
-        assert response.json["role"] == "superadmin"
+        assert_error(admin.put(f"/admins/{make_admin().id}", {"email": FORM["email"]}), 409, "email_taken")
 
 
 class TestGetAdmin:
@@ -92,19 +83,9 @@ class TestUpdateAdmin:
         row = admin.get("/admins/audit?action=user_changed").json[0]
         assert row["details"] == {"fields": ["nama_ktp", "nomor_hp"]}
 
-    def test_only_a_superadmin_changes_roles_and_other_superadmins(self, admin, superadmin):
-        rina = make_admin()
-        assert_error(admin.put(f"/admins/{rina.id}", {"role": "superadmin"}), 403, "superadmin_only")
-        assert superadmin.put(f"/admins/{rina.id}", {"role": "superadmin"}).json["role"] == "superadmin"
-        assert_error(admin.put(f"/admins/{rina.id}", {"nama_ktp": "X"}), 403, "superadmin_only")
-        assert_error(admin.delete(f"/admins/{rina.id}"), 403, "superadmin_only")
-
     def test_a_person_who_is_no_administrator_is_not_found(self, admin, siti):
-        assert_error(admin.put(f"/admins/{siti.id}", {"nama_ktp": "X"}), 404)
-
-    def test_an_email_in_use_is_a_conflict(self, admin):
-        make_user(email="rina.wijaya@contoh.id")
-        assert_error(admin.put(f"/admins/{make_admin().id}", {"email": FORM["email"]}), 409, "email_taken")
+        for method, body in (("PUT", {"nama_ktp": "X"}), ("DELETE", None)):
+            assert_error(admin.open(method, f"/admins/{siti.id}", body), 404)
 
 
 class TestDeleteAdmin:
@@ -113,63 +94,6 @@ class TestDeleteAdmin:
     def test_administrators_cannot_delete_their_own_account(self, admin):
         make_admin()
         assert_error(admin.delete(f"/admins/{admin.id}"), 409, "own_account")
-
-    def test_the_last_administrator_is_not_deleted(self, superadmin):
-        only = make_admin()
-        assert_error(superadmin.delete(f"/admins/{only.id}"), 409, "last_admin")
-
-    def test_a_person_who_is_no_administrator_is_not_found(self, admin, siti):
-        for user_id in (siti.id, 999999):
-            assert_error(admin.delete(f"/admins/{user_id}"), 404)
-
-
-class TestRemoveAdminOtp:
-    """DELETE /admins/<user_id>/otp"""
-
-    BODY: ClassVar = {"reason": "Ponselnya hilang.", "password": PASSWORD}
-
-    def test_a_superadmin_removes_a_second_factor_and_its_owner_is_notified(self, client, admin, superadmin):
-        codes = set_up(admin)
-        assert superadmin.delete(f"/admins/{admin.id}/otp", self.BODY).status_code == 204
-        assert_error(admin.get("/profile"), 401, "session_ended")
-        login = {"username": "rina", "password": PASSWORD}
-        assert client.post("/login", login).status_code == 200, codes
-        (row,) = superadmin.get("/admins/audit?action=second_factor_removed").json
-        assert (row["actor"], row["subject"]) == ("dewi", f"user:{admin.id}")
-        assert row["details"] == {"reason": "Ponselnya hilang."}
-        (told,) = db.session.scalars(sa.select(Delivery).filter_by(user_id=admin.id))
-        assert (told.kind, told.channel) == ("security_notice", "messaging")
-        assert_readable(str(words_of(told)["text"]))
-
-    def test_a_superadmin_with_a_second_factor_must_send_a_code(self, admin, superadmin):
-        set_up(admin)
-        codes, path = set_up(superadmin), f"/admins/{admin.id}/otp"
-        assert_error(superadmin.delete(path, self.BODY), 400, "otp_required")
-        assert_error(superadmin.delete(path, {**self.BODY, "otp": "000000"}), 400, "invalid_otp")
-        assert_error(superadmin.delete(path, {**self.BODY, "password": "salah"}), 400, "wrong_current_password")
-        assert admin.get("/profile/otp").json["active"] is True
-        assert superadmin.delete(path, {**self.BODY, "otp": codes[0]}).status_code == 204
-
-    def test_removing_the_own_second_factor_is_a_conflict(self, superadmin):
-        assert_error(superadmin.delete(f"/admins/{superadmin.id}/otp", self.BODY), 409, "own_account")
-
-    def test_a_person_without_a_second_factor_is_not_found(self, admin, superadmin):
-        for user_id in (admin.id, 999999):
-            assert_error(superadmin.delete(f"/admins/{user_id}/otp", self.BODY), 404)
-        assert admin.get("/profile").status_code == 200
-
-    def test_an_administrator_cannot_remove_a_second_factor(self, admin, superadmin):
-        set_up(superadmin)
-        for user_id in (superadmin.id, make_admin().id):
-            assert_error(admin.delete(f"/admins/{user_id}/otp", self.BODY), 403, "superadmin_only")
-
-
-def set_up(admin):
-    """Set up an active second factor. Return its recovery codes."""
-    setup = admin.post("/profile/otp", {"password": PASSWORD}).json
-    (secret,) = parse_qs(urlsplit(setup["uri"]).query)["secret"]
-    assert admin.put("/profile/otp", {"otp": pyotp.TOTP(secret).now()}).status_code == 200
-    return list(setup["recovery_codes"])
 
 
 class TestListUsers:
@@ -209,24 +133,6 @@ class TestUpdateUser:
         verified = admin.put(f"/admins/users/{siti.id}", {"is_verified": True}).json
         assert (verified["is_verified"], len(verified["role_ids"])) == (True, 2)
 
-    def test_only_a_superadmin_gives_or_removes_superadmin(self, admin, superadmin, siti):
-        boss = make_superadmin()
-        assert_error(
-            admin.put(f"/admins/users/{siti.id}", {"role_ids": ids(RoleName.SUPERADMIN)}), 403, "superadmin_only"
-        )
-        assert_error(admin.put(f"/admins/users/{boss.id}", {"is_verified": True}), 403, "superadmin_only")
-        assert superadmin.put(f"/admins/users/{siti.id}", {"role_ids": ids(RoleName.SUPERADMIN)}).status_code == 200
-        assert superadmin.put(f"/admins/users/{boss.id}", {"role_ids": ids(RoleName.PASIEN)}).status_code == 200
-
-    def test_the_last_administrator_cannot_lose_the_role(self, client):
-        only = make_admin()
-        response = client.as_(only).put(f"/admins/users/{only.id}", {"role_ids": ids(RoleName.PASIEN)})
-        assert_error(response, 409, "last_admin")
-
-    def test_an_unknown_role_is_refused(self, admin):
-        path = f"/admins/users/{make_user().id}"
-        assert_error(admin.put(path, {"role_ids": [999999]}), 400, "validation_error", "role_ids")
-
 
 class TestEndUserSessions:
     """DELETE /admins/users/<user_id>/sesi"""
@@ -243,15 +149,6 @@ class TestEndUserSessions:
         (told,) = db.session.scalars(sa.select(Delivery).filter_by(user_id=siti.id))
         assert (told.kind, told.channel) == ("security_notice", "messaging")
         assert_readable(str(words_of(told)["text"]))
-
-    def test_only_a_superadmin_ends_sessions_of_a_superadmin(self, client, admin, superadmin):
-        other = make_superadmin(username="wati")
-        path = f"/admins/users/{other.id}/sesi"
-        theirs = client.as_(other)
-        assert_error(admin.delete(path, {"reason": "x"}), 403, "superadmin_only")
-        assert theirs.get("/profile").status_code == 200
-        assert superadmin.delete(path, {"reason": "x"}).status_code == 204
-        assert_error(theirs.get("/profile"), 401)
 
 
 class TestFreePhone:
@@ -314,7 +211,6 @@ class TestCreateRelation:
         first, second = admin.post(LINKS, both(budi, siti)), admin.post(LINKS, both(budi, siti))
         assert (first.status_code, second.status_code) == (201, 200)
         assert first.json == second.json
-        assert set(first.json) == {"id", "caregiver_id", "patient_id", "created_at"}
 
     def test_roles_must_match(self, admin, budi, siti):
         assert_error(admin.post(LINKS, {"caregiver_id": siti.id, "patient_id": budi.id}), 400, "role_mismatch")
@@ -337,48 +233,23 @@ class TestDeleteRelation:
 class TestGetOverview:
     """GET /admins/overview"""
 
-    def test_the_response_has_all_fields_without_any_data(self, admin):
+    def test_without_data_the_overview_has_30_empty_days(self, admin):
         overview = admin.get("/admins/overview").json
-        assert set(overview) == {
-            "range",
-            "totals",
-            "by_province",
-            "growth",
-            "activity",
-            "forum_categories",
-            "reminder_categories",
-            "recent_activity",
-        }
         assert overview["range"] == {
             "start": str(today() - timedelta(days=29)),
             "end": str(today()),
             "timezone": "Asia/Jakarta",
         }
-        assert overview["totals"] == {
-            "users": 1, "pasien": 0, "pendamping": 0, "admins": 1, "verified": 0, "threads": 0, "replies": 0,
-            "reminders": 0, "articles": 0, "videos": 0, "faskes": 0, "dokter": 0, "komunitas": 0,
-        }  # fmt: skip
-        assert overview["by_province"] == [{"province": None, "count": 1}]
+        assert {name: count for name, count in overview["totals"].items() if count} == {"users": 1, "admins": 1}
         assert len(overview["growth"]) == len(overview["activity"]) == 30
         assert overview["growth"][-1] == {"date": str(today()), "users": 1, "cumulative": 1}
         assert overview["activity"][0] == {"date": str(today() - timedelta(days=29)), "events": 0, "active_users": 0}
         assert [row["tipe"] for row in overview["reminder_categories"]] == ["obat", "makan", "terapi", "kontrol"]
-        assert overview["forum_categories"][0]["name"] == "Umum"
-        assert overview["recent_activity"] == []
 
     def test_a_wrong_range_is_refused(self, admin):
         for query in ({"start": "2026-03-02", "end": "2026-03-01"}, {"start": "2000-01-01", "end": "2026-01-01"}):
             refused = admin.get("/admins/overview", query_string=query)
             assert_error(refused, 400, "validation_error", "start")
-
-
-class TestGetToday:
-    """GET /admins/overview/hari-ini"""
-
-    def test_the_response_has_all_fields_without_any_data(self, admin):
-        counts = dict.fromkeys(("sent", "waiting", "failed", "done"), 0)
-        today_ = admin.get("/admins/overview/hari-ini").json
-        assert today_ == {"date": today().isoformat(), **counts, "patients": 0, "unverified": 1}
 
 
 class TestExportReport:

@@ -11,9 +11,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.lib.local_time import now
 from app.core.web.pagination import MAX_COUNTED, Page
 from app.identity.models import RoleName, User, UserDay
-from app.identity.roles import roles_named
-from tests.helpers.client import assert_error
-from tests.helpers.factories import make_admin, make_user
+from tests.helpers.factories import make_user
 from tests.helpers.plans import analyse, plan_of
 
 NIK = "3273014502900001"
@@ -142,19 +140,3 @@ def test_no_filter_scans_the_whole_users_table():
             assert "Seq Scan on users" not in plan, f"{narrowing}\n{plan}"
         listing = users.list_all(UserSearch(Page(1, 20), role="pasien"))
         assert (len(listing.rows), listing.total) == (20, MAX_COUNTED)
-
-
-# --- changing -------------------------------------------------------------------------------------------------------
-
-
-def test_a_removed_role_ends_its_rights_at_once(admin, client):
-    other = make_admin()
-    theirs = client.as_(other)
-    assert theirs.get("/admins/users").status_code == 200
-    assert (
-        admin.put(
-            f"/admins/users/{other.id}", {"role_ids": [role.id for role in roles_named((RoleName.PASIEN,))]}
-        ).status_code
-        == 200
-    )
-    assert_error(theirs.get("/admins/users"), 403)

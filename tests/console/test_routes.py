@@ -18,7 +18,6 @@ from app.notifications.delivery.metrics import SETTLED
 from app.notifications.models import About, Broadcast, Delivery, DeliveryState
 from config import ROOT
 from tests.console.deliveries import send
-from tests.helpers.client import assert_error
 
 
 def settings(app, monkeypatch, **changes):
@@ -97,10 +96,6 @@ class TestUpdateBroadcasts:
         assert actions[-2:] == ["broadcasts_paused", "broadcasts_resumed"]
         assert db.session.scalar(sa.select(sa.func.count()).select_from(Broadcast)) == 1
 
-    def test_a_pause_that_is_no_boolean_is_400(self, admin):
-        for body in ({}, {"paused": "mungkin"}, {"paused": None}, []):
-            assert_error(admin.put("/admins/operasi/siaran", body), 400, "validation_error")
-
 
 class TestListUserDeliveries:
     """GET /admins/users/<user_id>/pengiriman"""
@@ -112,7 +107,6 @@ class TestListUserDeliveries:
         )
         response = admin.get(f"/admins/users/{siti.id}/pengiriman")
         (row,) = response.json
-        assert set(row) == {"id", "kind", "due_at", "channels"}
         (part,) = row["channels"]
         assert (part["channel"], part["status"]) == ("message", "failed")
         assert part["reason"] == "Akun Anda belum punya nomor HP."

@@ -29,13 +29,11 @@ class TestListRoles:
         assert response.headers["X-Total-Count"] == "4"
         assert client.get(f"/roles/{response.json[0]['id']}").json["name"] == "superadmin"
 
-    def test_roles_are_listed_oldest_first_as_documented(self, client, admin):
+    def test_roles_are_listed_oldest_first(self, client, admin):
         added = [admin.post("/roles", {"name": name}).json["id"] for name in ("relawan", "ahli-gizi")]
         ids = [role["id"] for role in client.get("/roles").json]
         assert ids == sorted(ids)
         assert ids[-2:] == added
-        document = client.get("/api/openapi.json").json
-        assert document["paths"]["/api/roles"]["get"]["summary"] == "List all roles, oldest first."
 
     def test_is_paged_with_links_that_ignore_the_host_headers(self, client):
         response = client.get("/roles?page=2&per_page=3")
@@ -121,20 +119,11 @@ class TestAddUserRoles:
             assert response.status_code == 200
             assert relawan not in response.json["role_ids"]
 
-    def test_only_a_superadmin_can_give_or_remove_the_superadmin_role(self, client, admin):
-        user = make_user()
-        body = {"role_ids": [role_id("superadmin")]}
-        assert_error(admin.post(f"/admins/{user.id}/roles", body), 403, "superadmin_only")
-        boss = client.as_superadmin(make_superadmin())
-        assert boss.post(f"/admins/{user.id}/roles", body).status_code == 200
-        assert_error(admin.delete(f"/admins/{user.id}/roles", body), 403, "superadmin_only")
-        assert_error(admin.post(f"/admins/{user.id}/roles", {"role_ids": [role_id("pasien")]}), 403, "superadmin_only")
-        assert boss.delete(f"/admins/{user.id}/roles", body).status_code == 200
-
     def test_unknown_role_ids_are_bad_input(self, admin):
-        url, body = f"/admins/{make_user().id}/roles", {"role_ids": [999999]}
-        assert_error(admin.post(url, body), 400, "validation_error", "role_ids")
-        assert_error(admin.delete(url, body), 400, "validation_error", "role_ids")
+        user_id = make_user().id
+        for method, url in (("POST", f"{user_id}/roles"), ("DELETE", f"{user_id}/roles"), ("PUT", f"users/{user_id}")):
+            response = admin.open(method, f"/admins/{url}", {"role_ids": [999999]})
+            assert_error(response, 400, "validation_error", "role_ids")
 
 
 class TestRemoveUserRoles:
@@ -146,8 +135,3 @@ class TestRemoveUserRoles:
         assert other_client.post("/roles", {"name": "satu"}).status_code == 201
         admin.delete(f"/admins/{other.id}/roles", {"role_ids": [role_id("admin")]})
         assert_error(other_client.post("/roles", {"name": "dua"}), 403, "forbidden")
-
-    def test_the_last_admin_cannot_lose_the_admin_role(self, client):
-        last = make_admin()
-        response = client.as_(last).delete(f"/admins/{last.id}/roles", {"role_ids": [role_id("admin")]})
-        assert_error(response, 409, "last_admin")
