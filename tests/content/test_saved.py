@@ -14,33 +14,18 @@ each_kind = pytest.mark.parametrize(("path", "one", "two"), KINDS.values(), ids=
 
 
 @each_kind
-def test_each_request_flips_a_save_with_one_statement(siti, statements, path, one, two):
-    states = [siti.post(f"{path}/save", one).json["is_saved"] for _ in range(3)]
-    assert states == [True, False, True]
-    with statements.at_most(2):
-        siti.post(f"{path}/save", two)
-    with statements.at_most(2):
-        assert [row["title"] for row in siti.get(f"{path}/saved").json] == [two["title"], one["title"]]
-
-
-@each_kind
-def test_people_see_their_own_saves_latest_first(client, siti, path, one, two):
-    for saved in (one, two, one, one):
-        siti.post(f"{path}/save", saved)
+def test_each_request_flips_a_save_and_people_see_their_own_latest_first(client, siti, path, one, two):
+    sent = (one, two, one, one)
+    assert [siti.post(f"{path}/save", each).json["is_saved"] for each in sent] == [True, True, False, True]
     rows = siti.get(f"{path}/saved").json
-    assert [(row["title"], row["id"], row["is_saved"]) for row in rows] == [
-        (one["title"], None, True),
-        (two["title"], None, True),
-    ]
+    found = [(row["title"], row["id"], row["is_saved"]) for row in rows]
+    assert found == [(each["title"], None, True) for each in (one, two)]
     siti.post(f"{path}/save", one)
     assert [row["title"] for row in siti.get(f"{path}/saved").json] == [two["title"]]
     assert client.as_(make_user()).get(f"{path}/saved").json == []
     for other, _, _ in KINDS.values():
         if other != path:
             assert siti.get(f"{other}/saved").json == []
-    assert_error(client.get(f"{path}/saved"), 401)
-    assert_error(client.post(f"{path}/save", one), 401)
-    assert_error(siti.get(f"{path}/saved?per_page=101"), 400, "validation_error", "per_page")
 
 
 def test_saves_are_limited_for_each_person_and_not_for_an_address(client, siti, limited):
@@ -78,12 +63,9 @@ def test_a_new_record_of_a_saved_address_is_marked_as_saved(admin):
 
 def test_a_bad_save_is_400(siti):
     for path, change, field in (
-        *(("/articles", {"url": url}, "url") for url in ("javascript:alert(1)", "", None)),
-        *(("/articles", {"title": title}, "title") for title in ("", " ", "x" * 301)),
-        *(("/videoplatform", {"video_id": value}, "video_id") for value in (None, "", "a b", "x" * 65)),
-        *(("/videoplatform", {"title": title}, "title") for title in (" ", "x" * 301)),
-        ("/videoplatform", {"channel_title": "x" * 201}, "channel_title"),
-        ("/videoplatform", {"thumbnail_url": 5}, "thumbnail_url"),
+        *(("/articles", {"url": url}, "url") for url in ("javascript:alert(1)", "")),
+        ("/articles", {"title": " "}, "title"),
+        ("/videoplatform", {"title": " "}, "title"),
     ):
         body = ONE if path == "/articles" else SAVE
         assert_error(siti.post(f"{path}/save", {**body, **change}), 400, field=field)
@@ -92,18 +74,11 @@ def test_a_bad_save_is_400(siti):
 def test_only_thumbnails_on_hosts_of_the_platform_are_saved(siti, subtests):
     kept = ("https://i.ytimg.com/vi/abc/hqdefault.jpg", "https://yt3.ggpht.com/a?s=88")
     left_out = (
-        "https://evil.example/x.jpg",
-        "https://i.ytimg.com.evil.example/x.jpg",
-        "https://evilytimg.com/x.jpg",
-        "https://i.ytimg.com@evil.example/x.jpg",
-        "https://evil.example\\.ytimg.com/x.jpg",
-        "https://i.ytimg.com:8443/x.jpg",
-        "http://i.ytimg.com/vi/abc/hqdefault.jpg",
-        "https://i.ytimg.com/" + "x" * 2048,
-        "javascript:alert(1)",
-        "",
-        None,
-    )
+        "https://evil.example/x.jpg", "https://i.ytimg.com.evil.example/x.jpg", "https://evilytimg.com/x.jpg",
+        "https://i.ytimg.com@evil.example/x.jpg", "https://evil.example\\.ytimg.com/x.jpg",
+        "https://i.ytimg.com:8443/x.jpg", "http://i.ytimg.com/vi/abc/hqdefault.jpg",
+        "https://i.ytimg.com/" + "x" * 2048, "javascript:alert(1)", "", None,
+    )  # fmt: skip
     for sent in (*kept, *left_out):
         with subtests.test(str(sent)[:80]), undone():
             assert siti.post("/videoplatform/save", {**SAVE, "thumbnail_url": sent}).json == {"is_saved": True}

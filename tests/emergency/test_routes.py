@@ -18,13 +18,10 @@ def make_number(**data):
     return number
 
 
-#: Latitude, longitude, and the name of the invalid parameter.
+#: Latitude, longitude, and the name of the invalid parameter. `tests/core/lib/test_geo.py` has more values.
 BAD_POSITIONS = (
-    (None, "107", "lat"), ("-6.8", None, "lng"), ("", "107", "lat"), ("north", "107", "lat"),
-    ("nan", "107", "lat"), ("-6.8", "NaN", "lng"), ("inf", "107", "lat"), ("-6.8", "-Infinity", "lng"),
-    ("90.01", "107", "lat"), ("-90.01", "107", "lat"), ("-6.8", "180.01", "lng"), ("-6.8", "-181", "lng"),
-    ("1_0", "107", "lat"), ("0x10", "107", "lat"), ("-6,8", "107", "lat"), ("1e999", "107", "lat"),
-    ("-6.8;", "107", "lat"), ("٣", "1e400", "lng"), ("-6.8", "true", "lng"),
+    (None, "107", "lat"), ("-6.8", None, "lng"), ("", "107", "lat"), ("north", "107", "lat"), ("-6.8", "NaN", "lng"),
+    ("90.01", "107", "lat"), ("-90.01", "107", "lat"), ("-6.8", "180.01", "lng"), ("-6.8", "-180.01", "lng"),
 )  # fmt: skip
 
 
@@ -38,10 +35,6 @@ class TestListNearbyEmergencyNumbers:
         assert [row["phone"] for row in phones][-2:] == ["022-1", "022-2"]
         assert phones[-1]["title"] is None
         assert set(phones[-1]) == {"id", "province", "phone", "title", "url", "kind"}
-
-    def test_costs_one_statement(self, client, statements):
-        with statements.at_most(1):
-            client.get("/emergency/nearby", query_string=CIMAHI)
 
     def test_outside_indonesia_there_is_no_province_and_no_number(self, client):
         for query in (SINGAPORE, {"lat": "0", "lng": "0"}, {"lat": "-10.5", "lng": "100"}):
@@ -65,7 +58,7 @@ class TestListNearbyEmergencyNumbers:
 class TestListEmergencyNumbers:
     """GET /emergency/admin"""
 
-    def test_lists_newest_first_paged_and_searched(self, admin, statements):
+    def test_lists_newest_first_paged_and_searched(self, admin):
         last = make_number(phone="100%", title="Diskon_1")
         response = admin.get("/emergency/admin")
         assert response.json[0]["id"] == last.id
@@ -75,20 +68,6 @@ class TestListEmergencyNumbers:
         assert paged.headers["X-Total-Count"] == "191"
         for q, count in (("0%", 1), ("_1", 1), ("papua barat daya", 5), ("SEJIWA", 38), ("nothing like it", 0)):
             assert len(admin.get("/emergency/admin", query_string={"q": q}).json) == count
-        with statements.at_most(4):
-            admin.get("/emergency/admin")
-
-
-class TestCreateEmergencyNumber:
-    """POST /emergency/admin"""
-
-    def test_a_number_is_added_with_another_spelling_of_its_province(self, admin):
-        response = admin.post("/emergency/admin", {"province": "prov. west java", "phone": " 022-4207047 "})
-        assert response.status_code == 201
-        assert response.json == {
-            "id": response.json["id"], "province": "Jawa Barat", "phone": "022-4207047", "title": None, "url": None,
-            "kind": "other",
-        }  # fmt: skip
 
 
 class TestUpdateEmergencyNumber:

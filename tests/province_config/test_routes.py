@@ -32,18 +32,23 @@ class TestGetProvinceConfig:
             assert response.status_code == 200
             assert response.json == saved.json
 
-    def test_default_is_a_separate_layout(self, client, admin):
+    def test_default_is_a_separate_layout_and_a_deleted_one_is_404(self, client, admin):
         assert_error(client.get("/province-config/default"), 404)
         saved = admin.put("/province-config/default", {"sections": SECTIONS})
         assert saved.json["province"] == "default"
         assert client.get("/province-config/Default").json == saved.json
-        assert admin.delete("/province-config/default").status_code == 204
-        assert_error(client.get("/province-config/default"), 404)
+        admin.put("/province-config/Aceh", {"sections": SECTIONS})
+        for path in ("default", "Nanggroe Aceh Darussalam"):
+            response = admin.delete(f"/province-config/{path}")
+            assert (response.status_code, response.data) == (204, b"")
+            assert_error(client.get(f"/province-config/{path}"), 404)
 
-    def test_no_saved_layout_is_404(self, client, admin):
+    def test_no_saved_layout_is_404_and_an_unknown_province_is_not_stored(self, client, admin):
         for path in ("/province-config/Bali", "/province-config/Wakanda", "/province-config/%20"):
             assert_error(client.get(path), 404, "not_found")
             assert_error(admin.delete(path), 404, "not_found")
+        unknown = admin.put("/province-config/Wakanda", {"sections": SECTIONS})
+        assert_error(unknown, 400, "validation_error", "province")
 
     def test_a_nul_byte_in_the_path_is_refused(self, client, admin):
         admin.put("/province-config/Bali", {"sections": SECTIONS})
@@ -69,9 +74,6 @@ class TestUpdateProvinceConfig:
         admin.put("/province-config/Bali", {"sections": []})
         assert client.get("/province-config/Bali").json["sections"] == []
 
-    def test_an_unknown_province_is_400(self, admin):
-        assert_error(admin.put("/province-config/Wakanda", {"sections": SECTIONS}), 400, "validation_error", "province")
-
     def test_a_layout_that_breaks_a_rule_is_400_and_changes_nothing(self, client, admin):
         admin.put("/province-config/Bali", {"sections": SECTIONS})
         for sections in (
@@ -82,13 +84,3 @@ class TestUpdateProvinceConfig:
             body = {"sections": sections}
             assert_error(admin.put("/province-config/Bali", body), 400, "validation_error", "sections")
             assert len(client.get("/province-config/Bali").json["sections"]) == 3
-
-
-class TestDeleteProvinceConfig:
-    """DELETE /province-config/<province>"""
-
-    def test_a_deleted_layout_is_404(self, client, admin):
-        admin.put("/province-config/Aceh", {"sections": SECTIONS})
-        response = admin.delete("/province-config/Nanggroe Aceh Darussalam")
-        assert (response.status_code, response.data) == (204, b"")
-        assert_error(client.get("/province-config/Aceh"), 404)
