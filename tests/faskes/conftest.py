@@ -14,7 +14,6 @@ def provider(real_app, sim, monkeypatch):
     sim.places.delay_s = 0
     config = config_for_tests(**sim.places.env())
     asked = places.from_config(config)
-    assert asked is not None
     asked._http = Http("places", attempts=1, **PATIENT)
     monkeypatch.setitem(real_app.extensions, "config", config)
     yield sim

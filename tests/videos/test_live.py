@@ -24,13 +24,11 @@ def later(monkeypatch):
     return move
 
 
-def test_a_saved_video_is_marked_in_lists_with_two_statements(client, siti, outside, statements):
+def test_a_saved_video_is_marked_in_lists(client, siti, outside):
     siti.post("/videoplatform/save", {"video_id": "kanal000010", "title": "Gizi"})
     for path in ALL[1:]:
         saved = [row["video_id"] for row in rows(siti, path) if row["is_saved"]]
         assert saved == ["kanal000010"]
-        with statements.at_most(3):  # SQL statements: caller, stored videos, saved videos
-            siti.get(path)
         assert not any(row["is_saved"] for row in rows(client, path))
 
 
