@@ -6,8 +6,10 @@ wrappers, a Ctrl-C at the terminal would also reach the servers, in any order.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pwd
+import random
 import re
 import secrets
 import shutil
@@ -22,8 +24,10 @@ from urllib.parse import quote
 
 import psycopg2
 from psycopg2 import sql
+from redis import Redis
+from redis.exceptions import RedisError
 
-from dev.supervisor import Child, CrashError, Supervisor, ToolError
+from dev.supervisor import Child, Supervisor, ToolError
 
 #: Role that owns the service's databases. The role is no superuser, so that a missing privilege is noticed in
 #: development.
@@ -120,7 +124,6 @@ def _serve_postgres(
     data: Path,
     settings: Mapping[str, str],
 ) -> Postgres:
-    _check_owner(data)
     _forget_reused_pid(data)
     sockets = _socket_folder(data)
     if sockets != data:
@@ -146,26 +149,18 @@ def start_valkey(supervisor: Supervisor, data: Path, *, durable: bool = True) ->
     Without a password, any web page in a browser could write to the open port.
     """
     data.mkdir(parents=True, exist_ok=True)
-    for attempt in range(5):
-        port, password = _free_port(), secrets.token_urlsafe(16)
-        conf = data / "valkey.conf"
-        conf.unlink(missing_ok=True)
-        conf.touch(mode=0o600)
-        conf.write_text(
-            f'bind 127.0.0.1\nport {port}\nrequirepass {password}\ndir .\ndatabases 64\nsave ""\n'
-            f"appendonly {'yes' if durable else 'no'}\nmaxmemory-policy noeviction\n"
-        )
-        child = supervisor.spawn("valkey", [valkey_server(), conf.name], cwd=data)
-        try:
-            supervisor.wait_until(lambda: _pongs(port, password), child)  # noqa: B023 - waited for here
-        except CrashError:
-            # Another process took the free port before Valkey opened it.
-            if attempt == 4 or "Address already in use" not in child.log.read_text(errors="replace"):
-                raise
-            supervisor.children.remove(child)
-        else:
-            return Valkey(child, f"redis://:{password}@127.0.0.1:{port}/0")
-    raise AssertionError("unreachable")
+    port, password = free_port(), secrets.token_urlsafe(16)
+    conf = data / "valkey.conf"
+    conf.unlink(missing_ok=True)
+    conf.touch(mode=0o600)
+    conf.write_text(
+        f'bind 127.0.0.1\nport {port}\nrequirepass {password}\ndir .\ndatabases 64\nsave ""\n'
+        f"appendonly {'yes' if durable else 'no'}\nmaxmemory-policy noeviction\n"
+    )
+    url = f"redis://:{password}@127.0.0.1:{port}/0"
+    child = supervisor.spawn("valkey", [valkey_server(), conf.name], cwd=data)
+    supervisor.wait_until(lambda: _pongs(url), child)
+    return Valkey(child, url)
 
 
 # --- PostgreSQL ---------------------------------------------------------------------------------------------
@@ -210,20 +205,6 @@ def _initialise(supervisor: Supervisor, folder: Path, data: Path) -> None:
     initdb: list[str | Path] = [folder / "initdb", "-D", unfinished, *words]
     supervisor.complete(supervisor.spawn("initdb", initdb, cwd=data.parent, never_root=True))
     unfinished.rename(data)
-
-
-def _check_owner(data: Path) -> None:
-    """Give the data folder to the user who runs PostgreSQL, if another user created the folder.
-
-    Raise `ToolError` if this process may not change the owner.
-    """
-    uid, gid = _owner()
-    if data.stat().st_uid == uid:
-        return
-    if os.geteuid() != 0:
-        raise ToolError(f"{data} belongs to another user: remove it for fresh data, or make it yours.")
-    for path in (data, *data.rglob("*")):
-        os.chown(path, uid, gid, follow_symlinks=False)
 
 
 def _forget_reused_pid(data: Path) -> None:
@@ -295,22 +276,16 @@ def valkey_server() -> Path:
     return binaries[0]
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+def free_port() -> int:
+    """Return a free port below the range from which the kernel assigns ports to other processes."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
-def _pongs(port: int, password: str) -> bool:
-    try:
-        with socket.create_connection(("127.0.0.1", port), timeout=1) as connection:
-            connection.sendall(f"AUTH {password}\r\nPING\r\n".encode())
-            answer = b""
-            while part := connection.recv(256):
-                answer += part
-                if answer.count(b"\r\n") == 2:
-                    break
-            return answer == b"+OK\r\n+PONG\r\n"
-    except OSError:
-        return False
+def _pongs(url: str) -> bool:
+    with Redis.from_url(url) as redis, contextlib.suppress(RedisError):
+        return redis.ping()
+    return False

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import random
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -16,18 +13,10 @@ from typing import Any, Self
 import requests
 
 from config import ROOT
+from dev.servers import free_port
 from dev.stack.waiting import PATIENCE_S
 
 PROGRAMS = Path(sys.executable).parent
-
-
-def free_port() -> int:
-    """Return a free port below the range from which the kernel assigns ports to other processes."""
-    while True:
-        port = random.randrange(20_000, 32_000)
-        with contextlib.suppress(OSError), socket.socket() as probe:
-            probe.bind(("127.0.0.1", port))
-            return port
 
 
 class Stack:

@@ -23,8 +23,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from config import ROOT
-from dev.servers import valkey_server
-from dev.stack.processes import Stack, free_port
+from dev.servers import free_port, valkey_server
+from dev.stack.processes import Stack
 from dev.stack.waiting import PATIENCE_S, wait_until
 from dev.system_packages import require
 

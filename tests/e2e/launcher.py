@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 
 from config import ROOT, Config
-from dev.stack.processes import free_port
+from dev.servers import free_port
 from dev.stack.waiting import PATIENCE_S, wait_until
 
 #: Files and folders that are not copied. Compiled Python files are copied, because `make run` then starts faster.

@@ -17,8 +17,8 @@ from app.core.database.session import db, unit_of_work
 from app.identity import sessions
 from app.logs.models import ActivityLog
 from config import ROOT
-from dev.servers import start_postgres, start_standby, valkey_server
-from dev.stack.processes import Stack, WebOnly, free_port
+from dev.servers import free_port, start_postgres, start_standby, valkey_server
+from dev.stack.processes import Stack, WebOnly
 from dev.stack.waiting import eventually
 from dev.supervisor import Supervisor
 from dev.system_packages import require

@@ -7,8 +7,7 @@ from redis import Redis
 from redis.backoff import ExponentialBackoff
 from redis.retry import Retry
 
-from dev.servers import valkey_server
-from dev.stack.processes import free_port
+from dev.servers import free_port, valkey_server
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 import requests
 
 from config import ROOT
-from dev.stack.processes import free_port
+from dev.servers import free_port
 from dev.stack.waiting import PATIENCE_S, wait_until
 from dev.system_packages import require
 
