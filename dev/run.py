@@ -15,11 +15,10 @@ import json
 import os
 import socket
 import sys
-import urllib.request
 from collections.abc import Callable, Iterator
 
 from config import DEVELOPMENT_ENV, INSTANCE, ROOT, Config, ConfigError, environment
-from dev.servers import programs, start_postgres, start_valkey
+from dev.servers import free_port, programs, start_postgres, start_valkey
 from dev.settings import defaults, given, known_to_config, secrets_of, write_private
 from dev.simulators import webhooks
 from dev.supervisor import Child, Supervisor, ToolError, end_orphans, short
@@ -82,12 +81,11 @@ def serve(port: int, env: dict[str, str], pause: Callable[[float], None]) -> Non
         try:
             say(f"Starting in {ROOT}")
             env |= start_servers(servers, env)
-            env |= {name: value for name, value in simulators(servers, env).items() if not given(env, name)}
+            here = f"http://127.0.0.1:{port}"
+            env |= {name: value for name, value in simulators(servers, env, here).items() if not given(env, name)}
             servers.afterwards.callback(DEVELOPMENT_ENV.unlink, missing_ok=True)
             write_private(DEVELOPMENT_ENV, known_to_config(env))
             start_service(service, port, env)
-            let_simulators_call(env, port)
-            here = f"http://127.0.0.1:{port}"
             say(WELCOME.format(here=here, programs=short(programs()), logs=short(LOGS)))
             warnings = Warnings({child.name: child.log for child in service.children})
             while True:
@@ -115,30 +113,17 @@ def start_servers(supervisor: Supervisor, env: dict[str, str]) -> dict[str, str]
     return found
 
 
-def simulators(supervisor: Supervisor, env: dict[str, str]) -> dict[str, str]:
-    """Start simulators of all providers if SIMULATE=1, and return the settings that use them."""
+def simulators(supervisor: Supervisor, env: dict[str, str], here: str) -> dict[str, str]:
+    """Start simulators of all providers if SIMULATE=1, and return the settings that use them.
+
+    The messaging simulator calls the webhooks of the service at the address `here`.
+    """
     if env.get("SIMULATE", "").lower() not in ("1", "on", "true", "yes"):
         return {}
     with step("Provider simulators"):
-        command = [sys.executable, "-m", "dev.simulators", "--port", "0"]
-        child = supervisor.spawn("simulators", command, env=env, cwd=ROOT)
-        supervisor.wait_until(lambda: _announced(child) is not None, child)
-    return {**(_announced(child) or {}), **webhooks.settings()}
-
-
-def let_simulators_call(env: dict[str, str], port: int) -> None:
-    """Make the messaging simulator call the service's webhooks with receipts and replies.
-
-    If messages do not go to the simulator, do nothing.
-    """
-    url = env.get("MESSAGING_URL", "")
-    if env.get("WHATSAPP_APP_SECRET") != webhooks.APP_SECRET or not url.endswith("/messaging"):
-        return
-    action = f"{url.removesuffix('/messaging')}/_control/messaging/call_back"
-    body = json.dumps({"url": f"http://127.0.0.1:{port}"}).encode()
-    request = urllib.request.Request(action, body, {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=5):
-        pass
+        child = supervisor.spawn("simulators", [sys.executable, "-m", "dev.simulators", here], env=env, cwd=ROOT)
+        supervisor.wait_until(lambda: child.log.read_text(errors="replace").endswith("}\n"), child)
+    return {**json.loads(child.log.read_text().splitlines()[-1]), **webhooks.settings()}
 
 
 def start_service(supervisor: Supervisor, port: int, env: dict[str, str]) -> None:
@@ -227,30 +212,11 @@ def reserved(port: int) -> Iterator[None]:
             probe.bind(here)
         except OSError as error:
             why = "is taken" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
-            raise ToolError(f"Port {port} {why}; choose another: make run PORT={_free_port_after(port)}") from None
+            raise ToolError(f"Port {port} {why}; choose another: make run PORT={free_port()}") from None
     with socket.socket() as holder:
         holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         holder.bind(here)
         yield
-
-
-# --- ports and settings ---------------------------------------------------------------------------------------
-
-
-def _free_port_after(port: int) -> int:
-    for candidate in range(max(port, 1024) + 1, 65536):
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", candidate))
-            return candidate
-    return 8000
-
-
-def _announced(child: Child) -> dict[str, str] | None:
-    for line in child.log.read_text(errors="replace").splitlines():
-        with contextlib.suppress(ValueError, KeyError, TypeError):
-            found: dict[str, str] = json.loads(line)["env"]
-            return found
-    return None
 
 
 if __name__ == "__main__":

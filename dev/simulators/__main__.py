@@ -1,29 +1,28 @@
-"""Server of all simulators. It ends at SIGTERM or Ctrl-C.
+"""Server of all simulators, for the service at one address: `python -m dev.simulators http://127.0.0.1:8000`.
 
-When the server is ready, it prints one line: {"url": ..., "env": {...}}.
+When the server is ready, it prints the settings of the service as JSON on one line. The messaging simulator calls the
+webhooks of the service with receipts. The server ends at SIGTERM or Ctrl-C.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import signal
+import sys
 from threading import Event
 
-from dev.simulators.control import simulators
+from dev.simulators import simulators
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m dev.simulators", description=__doc__)
-    parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (default: any free one)")
-    port: int = parser.parse_args().port
+def main(service_url: str) -> None:
     ended = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
-    with simulators(port) as server:
-        print(json.dumps({"url": server.url, "env": server.env}), flush=True)
+    with simulators() as server:
+        server.messaging.call_back(service_url)
+        print(json.dumps(server.env), flush=True)
         ended.wait()
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])

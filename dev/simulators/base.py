@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from threading import RLock
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from flask import Blueprint
 from flask.typing import ResponseReturnValue
@@ -31,17 +31,13 @@ class Call:
     fault: str | None = None  # kind of the applied fault
     at: float = field(default_factory=time.time)
 
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 class Simulator:
     """One external service, under `/<name>` of the simulator server.
 
     A subclass sets `name`, and adds the provider's API in `routes`. `env` returns the settings that make the service
     call the simulator. `refusals` has the provider's error responses by kind, such as "quota" in
-    `fault(name, "quota")`. `actions` returns functions that other processes call with
-    `POST /_control/<name>/<action>`.
+    `fault(name, "quota")`.
     """
 
     name: ClassVar[str]
@@ -60,18 +56,6 @@ class Simulator:
     def env(self) -> dict[str, str]:
         """Return the settings that make the service call this simulator."""
         return {}
-
-    def actions(self) -> dict[str, Callable[..., Any]]:
-        """Return the functions that other processes can call. Arguments and results are JSON."""
-        return {}
-
-    def received(self) -> list[dict[str, Any]]:
-        """Return the records that the route `/_control/calls/<name>` shows: all received calls.
-
-        Subclasses may return other records.
-        """
-        with self.lock:
-            return [call.as_dict() for call in self.calls]
 
     def reset(self) -> None:
         """Set the whole state of the simulator. Subclasses add their own."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
 
@@ -16,7 +15,7 @@ from dev.simulators import messaging_refusals, webhooks
 from dev.simulators.base import Refusals, Simulator
 from dev.simulators.messages import read_content
 from dev.simulators.messaging_refusals import fonnte_refusal, whatsapp_error
-from dev.simulators.senders import INVALID, SENDER_ID, Fate, Sender, fonnte_state, whatsapp_change, whatsapp_failure
+from dev.simulators.senders import SENDER_ID, Fate, Sender, whatsapp_change
 
 TOKEN = "simulated-messaging-token"
 
@@ -64,15 +63,6 @@ class Messaging(Simulator):
         blueprint.post("/<sender_id>/messages")(self._whatsapp)
         blueprint.get("/<sender_id>")(self._health)
 
-    def actions(self) -> dict[str, Callable[..., Any]]:
-        acts = (self.mark_invalid, self.disconnect, self.connect, self.ban, self.lower_quality, self.fail_later)
-        acts = (*acts, self.limit_people, self.call_back, self.write)
-        return {act.__name__: act for act in acts}
-
-    def received(self) -> list[dict[str, Any]]:
-        with self.lock:
-            return [asdict(message) for message in self.sent]
-
     def reset(self) -> None:
         super().reset()
         with self.lock:
@@ -92,15 +82,12 @@ class Messaging(Simulator):
         """
         self.webhooks.listen(url, webhooks.Manner(**manner))
 
-    def write(self, sender: str, text: str, wire: str = "whatsapp_cloud", **more: str) -> None:
-        """Send a message to the service, press a button, send a file or react, as a person does.
-
-        `more` can contain `kind`, `pressed` and `about`.
-        """
+    def write(self, sender: str, text: str, wire: str) -> None:
+        """Send a message to the service, as a person does."""
         with self.lock:
             self._count += 1
             self.sender.wrote.add(digits(sender))
-            self.webhooks.tell(webhooks.written(self._count, digits(sender), text, wire, **more))
+            self.webhooks.tell(webhooks.written(self._count, digits(sender), text, wire))
 
     def disconnect(self, *, holds: bool = False) -> None:
         """Switch the phone off.
@@ -179,17 +166,16 @@ class Messaging(Simulator):
 
     def _fate(self, message: Message) -> Fate:
         self.sender.quota -= 1
-        late = self.sender.keeps_hours and self.sender.tells_hours_late
-        if late and message.kind != "template" and message.target not in self.sender.wrote:
+        if self.sender.keeps_hours and message.kind != "template" and message.target not in self.sender.wrote:
             self.sender.code = "131047"
             return Fate.FAILED
         return self.sender.fate()
 
     def _tell_failure(self, message: Message, code: str) -> None:
         if message.wire == "fonnte":
-            self._tell(fonnte_state(message.ref, INVALID))
+            self._tell(webhooks.fonnte_status(message.ref, "invalid"))
         else:
-            self._tell(whatsapp_failure(message.ref, message.target, message.callback, code))
+            self._tell(webhooks.whatsapp_status(message.ref, message.target, message.callback, "failed", code))
 
     def _device(self) -> ResponseReturnValue:
         if request.headers.get("Authorization") != TOKEN:
@@ -229,25 +215,23 @@ class Messaging(Simulator):
         if request.headers.get("Authorization") != TOKEN:
             return fonnte_refusal("token invalid")
         text = request.form.get("message", "")
-        country = request.form.get("countryCode", "62")
-        targets = [local_number(part, country) for part in request.form.get("target", "").split(",") if part]
-        if not targets:
+        target = digits(request.form.get("target", ""))
+        if not target:
             return fonnte_refusal("input invalid")
         if not text:
             return fonnte_refusal("message cannot be empty")
         with self.lock:
             if problem := self.sender.fonnte_problem():
                 return fonnte_refusal(problem)
-        good = [target for target in targets if self._reachable(target)]
-        if not good:
+        if not self._reachable(target):
             return fonnte_refusal("target invalid")
         return {
             "detail": "success! message in queue",
-            "id": [self._accept(target, without_variables(text), "fonnte") for target in good],
+            "id": [self._accept(target, without_variables(text), "fonnte")],
             "process": "pending",
             "requestid": self._count,
             "status": True,
-            "target": good,
+            "target": [target],
         }
 
     def _whatsapp(self, sender_id: str) -> ResponseReturnValue:
@@ -264,7 +248,7 @@ class Messaging(Simulator):
         if not self._reachable(target):
             return whatsapp_error(131026)
         with self.lock:
-            if problem := self.sender.whatsapp_problem(target, content["kind"]):
+            if problem := self.sender.whatsapp_problem(target):
                 return whatsapp_error(problem)
         return {
             "messaging_product": "whatsapp",
@@ -283,9 +267,3 @@ def without_variables(text: str) -> str:
 
 def digits(number: str) -> str:
     return re.sub(r"\D", "", number)
-
-
-def local_number(number: str, country: str) -> str:
-    """Return the number with the country code in place of a leading zero. Fonnte does the same."""
-    plain = digits(number)
-    return country + plain[1:] if plain.startswith("0") and country != "0" else plain

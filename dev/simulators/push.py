@@ -5,8 +5,7 @@ from __future__ import annotations
 import base64
 import re
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from secrets import token_bytes, token_urlsafe
 from typing import Any
 from urllib.parse import urlsplit
@@ -38,18 +37,15 @@ class Message:
     topic: str | None
     text: str | None
     error: str | None
-    state: str = "waiting"  # other states: shown, expired, replaced (by a push with the same topic)
-    at: float = field(default_factory=time.time)
 
 
 @dataclass
 class Browser:
-    """One push subscription: its keys, and whether the device is online."""
+    """One push subscription with its keys."""
 
     key: ec.EllipticCurvePrivateKey
     auth: bytes
     application_server_key: str | None
-    online: bool = True
     gone: bool = False
 
 
@@ -66,18 +62,6 @@ class Push(Simulator):
 
     def routes(self, blueprint: Blueprint) -> None:
         blueprint.post("/<subscription>")(self._push)
-
-    def actions(self) -> dict[str, Callable[..., Any]]:
-        return {
-            "subscribe": self.subscribe,
-            "expire": self.expire,
-            "go_offline": self.go_offline,
-            "come_online": self.come_online,
-        }
-
-    def received(self) -> list[dict[str, Any]]:
-        with self.lock:
-            return [vars(message) for message in self.messages]
 
     def reset(self) -> None:
         super().reset()
@@ -101,28 +85,12 @@ class Push(Simulator):
 
     def expire(self, endpoint: str) -> None:
         """Withdraw the user's permission. All later pushes to this browser get status 410."""
-        self._browser(endpoint).gone = True
-
-    def go_offline(self, endpoint: str) -> None:
-        """Take the device offline. Pushes to the device wait until their TTL ends."""
-        self._browser(endpoint).online = False
-
-    def come_online(self, endpoint: str) -> None:
-        """Take the device online. Show the waiting pushes that have not expired."""
-        with self.lock:
-            self._browser(endpoint).online = True
-            for message in self.messages:
-                if message.endpoint == endpoint and message.state == "waiting":
-                    message.state = "shown" if time.time() < message.at + message.ttl else "expired"
+        self._browsers[endpoint.rpartition("/")[2]].gone = True
 
     def shown(self, endpoint: str) -> list[Message]:
         """Return the pushes that this browser has shown, in order."""
         with self.lock:
-            mine = [message for message in self.messages if message.endpoint == endpoint]
-        return [message for message in mine if message.state == "shown"]
-
-    def _browser(self, endpoint: str) -> Browser:
-        return self._browsers[endpoint.rpartition("/")[2]]
+            return [message for message in self.messages if message.endpoint == endpoint]
 
     # --- HTTP routes of the push service ---
 
@@ -138,21 +106,8 @@ class Push(Simulator):
         except Refused as refused:
             return refusal(refused.status, str(refused))
         with self.lock:
-            self._deliver(browser, message)
+            self.messages.append(message)
         return "", 201, {"Location": f"{self.url}/m/{token_urlsafe(9)}", "TTL": str(message.ttl)}
-
-    def _deliver(self, browser: Browser, message: Message) -> None:
-        for earlier in self.messages:
-            if earlier.state == "waiting" and earlier.endpoint == message.endpoint:
-                if time.time() >= earlier.at + earlier.ttl:
-                    earlier.state = "expired"
-                elif message.topic is not None and earlier.topic == message.topic:
-                    earlier.state = "replaced"
-        if browser.online:
-            message.state = "shown"
-        elif message.ttl == 0:
-            message.state = "expired"
-        self.messages.append(message)
 
     def _check_vapid(self, browser: Browser) -> None:
         match = re.fullmatch(r"vapid\s+(.+)", request.headers.get("Authorization", ""), re.IGNORECASE)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import html
 import json
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -185,9 +184,6 @@ class Captcha(Simulator):
         super().reset()
         #: Times until tokens are valid. A used token has the time 0.
         self._valid_until: dict[str, float] = {}
-
-    def actions(self) -> dict[str, Callable[..., Any]]:
-        return {"solve": self.solve}
 
     def solve(self, age_s: float = 0.0) -> str:
         token = f"human-{time.monotonic_ns()}"

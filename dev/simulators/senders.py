@@ -8,8 +8,6 @@ from typing import Any
 
 #: WhatsApp's id of the phone number.
 SENDER_ID = "100200300400"
-#: State in Fonnte's webhook for a message that fails because of `fail_later`.
-INVALID = "invalid"
 
 
 class Fate(StrEnum):
@@ -36,10 +34,8 @@ class Sender:
     people: set[str] = field(default_factory=set)
     #: Phone numbers that wrote to the service within 24 hours.
     wrote: set[str] = field(default_factory=set)
-    #: `keeps_hours` is True if WhatsApp's 24-hour rule applies. `tells_hours_late` is True if the gateway accepts a
-    #: message that violates the rule, and reports the violation later.
+    #: True if WhatsApp accepts a message that violates its 24-hour rule, and reports the violation later.
     keeps_hours: bool = False
-    tells_hours_late: bool = False
     #: `failing` is the number of next messages that fail. `code` is their error code.
     failing: int = 0
     code: str = "131026"
@@ -57,14 +53,12 @@ class Sender:
             return "request invalid on disconnected device"
         return None
 
-    def whatsapp_problem(self, target: str, kind: str) -> int | None:
-        """Return the error code for a message of this kind to this recipient, or None."""
+    def whatsapp_problem(self, target: str) -> int | None:
+        """Return the error code for a message to this recipient, or None."""
         if self.banned:
             return 131031
         if target in self.wrote:
             return None
-        if self.keeps_hours and kind != "template" and not self.tells_hours_late:
-            return 131047
         if self.limit is not None and len(self.people | {target}) > self.limit:
             return 131048
         self.people.add(target)
@@ -77,23 +71,7 @@ class Sender:
         return f"TIER_{self.limit // 1000}K" if self.limit >= 1000 else f"TIER_{self.limit}"
 
 
-def whatsapp_failure(ref: str, target: str, callback: str | None, code: str) -> dict[str, Any]:
-    status = {
-        "id": ref,
-        "status": "failed",
-        "timestamp": "1774000000",
-        "recipient_id": target,
-        "biz_opaque_callback_data": callback,
-        "errors": [{"code": int(code), "title": "Message failed to send"}],
-    }
-    return whatsapp_change("messages", {"messaging_product": "whatsapp", "statuses": [status]})
-
-
 def whatsapp_change(name: str, value: dict[str, Any]) -> dict[str, Any]:
     metadata = {"metadata": {"phone_number_id": SENDER_ID}} if name == "messages" else {}
     change = {"field": name, "value": {**metadata, **value}}
     return {"object": "whatsapp_business_account", "entry": [{"id": "1", "time": 1774000000, "changes": [change]}]}
-
-
-def fonnte_state(ref: str, state: str) -> dict[str, Any]:
-    return {"device": "628110000000", "id": ref, "stateid": f"s{ref}", "status": state, "state": state}

@@ -50,7 +50,7 @@ class _Listener(ThreadedWSGIServer):
 class Server:
     """All simulators, each under `/<name>` and as an attribute, for example `server.messaging`."""
 
-    def __init__(self, simulators: list[Simulator], port: int = 0) -> None:
+    def __init__(self, simulators: list[Simulator]) -> None:
         self.simulators = {simulator.name: simulator for simulator in simulators}
         self._faults: list[Fault] = []
         self._lock = RLock()
@@ -60,7 +60,7 @@ class Server:
             blueprint = Blueprint(simulator.name, __name__, url_prefix=f"/{simulator.name}")
             simulator.routes(blueprint)
             self._app.register_blueprint(blueprint)
-        self._listener = _Listener("127.0.0.1", port, self._answer)
+        self._listener = _Listener("127.0.0.1", 0, self._answer)
         self.url = f"http://127.0.0.1:{self._listener.port}"
         for simulator in simulators:
             simulator.url = f"{self.url}/{simulator.name}"
@@ -105,13 +105,8 @@ class Server:
         for simulator in self.simulators.values():
             simulator.reset()
 
-    def serve(self, blueprint: Blueprint) -> None:
-        """Add routes to the server of the simulators. Call this method before `start`."""
-        self._app.register_blueprint(blueprint)
-
-    def start(self) -> Server:
+    def start(self) -> None:
         self._thread.start()
-        return self
 
     def stop(self) -> None:
         self.clear_faults()

@@ -27,15 +27,6 @@ VERIFY_TOKEN = "simulated-verify-token"
 FONNTE_TOKEN = "simulated-fonnte-token-0123456789abcdef"
 #: The phone number of the service.
 DEVICE = "628110000000"
-#: MIME types of files that people send.
-MIME_TYPES = {
-    "image": "image/jpeg",
-    "video": "video/mp4",
-    "audio": "audio/ogg",
-    "sticker": "image/webp",
-    "document": "application/pdf",
-}
-
 #: `AGAIN_S`: seconds until a failed call is repeated. `MAX_CALLS`: maximum number of repetitions. `TIMEOUT_S`: seconds
 #: that a call waits for its response.
 AGAIN_S, MAX_CALLS, TIMEOUT_S = 0.5, 120, 10.0
@@ -151,56 +142,25 @@ def settings() -> dict[str, str]:
     }
 
 
-def written(
-    number: int, sender: str, text: str, wire: str, *, kind: str = "text", pressed: str = "", about: str = ""
-) -> dict[str, Any]:
-    """Return the webhook body of a message, a pressed button or a file from a person.
-
-    `about` is the message that the person quotes, reacts to or edits. `text` is the caption of a file, or the emoji of
-    a reaction.
-    """
+def written(number: int, sender: str, text: str, wire: str) -> dict[str, Any]:
+    """Return the webhook body of a text message from a person."""
     if wire == "fonnte":
-        return _fonnte_message(number, sender, text, kind)
-    message = {"from": sender, "id": f"wamid.in.{number}", "timestamp": f"{time.time():.0f}"}
-    if about and kind not in ("reaction", "edit"):
-        message |= {"context": {"from": DEVICE, "id": about}}
-    message |= _whatsapp_part("interactive" if pressed else kind, text, pressed, about)
+        return {
+            "device": DEVICE, "sender": sender, "message": text, "name": "Somebody", "timestamp": int(time.time()),
+            "inboxid": number,
+        }  # fmt: skip
+    message = {"from": sender, "id": f"wamid.in.{number}", "timestamp": f"{time.time():.0f}", "type": "text"}
     contacts = [{"wa_id": sender, "profile": {"name": "Somebody"}}]
-    return whatsapp_change("messages", {"messaging_product": "whatsapp", "contacts": contacts, "messages": [message]})
+    value = {"messaging_product": "whatsapp", "contacts": contacts, "messages": [{**message, "text": {"body": text}}]}
+    return whatsapp_change("messages", value)
 
 
-def _whatsapp_part(kind: str, text: str, pressed: str, about: str) -> dict[str, Any]:
-    """Return the type of a message, and the part of the body that is named after the type."""
-    parts: dict[str, dict[str, Any]] = {
-        "text": {"body": text},
-        "interactive": {"type": "button_reply", "button_reply": {"id": pressed, "title": text}},
-        # The body of a removed reaction has no emoji.
-        "reaction": {"message_id": about, **({"emoji": text} if text else {})},
-        "edit": {"original_message_id": about, "message": {"type": "text", "text": {"body": text}}},
-        "location": {"latitude": -6.2, "longitude": 106.8},
-    }
-    file = {"mime_type": MIME_TYPES.get(kind, ""), "sha256": "c2hhMjU2", "id": "1003383421387256"}
-    return {"type": kind, kind: parts.get(kind) or {**file, **({"caption": text} if text else {})}}
-
-
-def _fonnte_message(number: int, sender: str, text: str, kind: str) -> dict[str, Any]:
-    """Return a webhook body of Fonnte, which has no quoted messages, reactions or edits."""
-    message = {
-        "device": DEVICE, "sender": sender, "message": text or "non-text message", "name": "Somebody",
-        "timestamp": int(time.time()), "inboxid": number,
-    }  # fmt: skip
-    if kind == "location":
-        return {**message, "location": "-6.2,106.8"}
-    if kind in MIME_TYPES:
-        extension = MIME_TYPES[kind].split("/")[1]
-        return {**message, "url": f"https://files.example/{number}.{extension}", "extension": extension}
-    return message
-
-
-def whatsapp_status(ref: str, target: str, callback: str | None, state: str) -> dict[str, Any]:
-    status = {"id": ref, "status": state, "timestamp": f"{time.time():.0f}", "recipient_id": target}
+def whatsapp_status(ref: str, target: str, callback: str | None, state: str, code: str = "") -> dict[str, Any]:
+    status: dict[str, Any] = {"id": ref, "status": state, "timestamp": f"{time.time():.0f}", "recipient_id": target}
     if callback is not None:
         status["biz_opaque_callback_data"] = callback
+    if code:
+        status["errors"] = [{"code": int(code), "title": "Message failed to send"}]
     return whatsapp_change("messages", {"messaging_product": "whatsapp", "statuses": [status]})
 
 
@@ -210,7 +170,7 @@ def fonnte_status(ref: str, state: str) -> dict[str, Any]:
     The first body about a message contains both ids of the message. Later bodies contain only `stateid`.
     """
     status = {"device": DEVICE, "stateid": f"s{ref}", "state": state}
-    return {**status, "id": ref, "status": state} if state == "sent" else status
+    return {**status, "id": ref, "status": state} if state in ("sent", "invalid") else status
 
 
 def _path(body: dict[str, Any]) -> str:

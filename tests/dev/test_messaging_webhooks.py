@@ -50,10 +50,10 @@ def service(committed, sim, wire, monkeypatch):
     server.server_close()
 
 
-def write(sim, text, wire, **more):
+def write(sim, text, wire):
     """Send a message from a person, and wait until it is handled."""
     before = count()
-    sim.messaging.write(PHONE, text, wire, **more)
+    sim.messaging.write(PHONE, text, wire)
     wait_until(lambda: count() > before)
     inbox.handle()
 
@@ -87,34 +87,6 @@ def test_an_incoming_message_is_answered_although_the_service_was_down(service, 
     inbox.handle()
     jobs.drain("urgent")
     assert [message.text.split(".")[0] for message in sim.messaging.to(PHONE)] == ["Pengingat tetap kami kirim"]
-
-
-#: Text, options of the simulator, and the stored payload from WhatsApp and from Fonnte. Fonnte's webhooks contain no
-#: reactions, edits, quotes or pressed buttons.
-KINDS = [
-    ("SUDAH", {}, {"type": "text"}, {"type": "text"}),
-    ("SUDAH", {"about": "wamid.7"}, {"type": "text", "about": "wamid.7"}, {"type": "text"}),
-    ("Sudah", {"pressed": "T:x"}, {"type": "interactive", "pressed": "T:x"}, {"type": "text"}),
-    ("✅", {"kind": "reaction", "about": "wamid.7"}, {"type": "reaction", "about": "wamid.7"}, None),
-    ("", {"kind": "reaction", "about": "wamid.7"}, {"type": "reaction", "about": "wamid.7"}, None),
-    ("belum", {"kind": "edit", "about": "wamid.in.7"}, {"type": "text", "edited": "wamid.in.7"}, None),
-    ("sudah", {"kind": "image"}, {"type": "image"}, {"type": "media"}),
-    ("", {"kind": "audio"}, {"type": "audio"}, {"type": "media"}),
-    ("", {"kind": "location"}, {"type": "location"}, {"type": "media"}),
-]
-
-
-def test_each_kind_of_incoming_message_is_stored(service, sim, wire, subtests):
-    sim.messaging.call_back(service, told=[])
-    for text, more, by_whatsapp, by_fonnte in KINDS:
-        expected = by_fonnte if wire == "fonnte" else by_whatsapp
-        if expected is None:
-            continue
-        with subtests.test(text=text, **more):
-            write(sim, text, wire, **more)
-            row = db.session.scalars(sa.select(Inbound).order_by(Inbound.id.desc()).limit(1)).one()
-            payload = {name: value for name, value in row.payload.items() if name not in ("at", "asked")}
-            assert (row.text, payload) == (text, expected)
 
 
 def test_a_failure_reported_later_sets_the_receipt(service, sim, wire):

@@ -49,7 +49,7 @@ def test_a_message_that_whatsapp_refuses_later_is_sent_once_as_a_template(commit
     configure(**TEMPLATES)
     render = {"reminder": lambda deliveries: {each.id: REMINDER for each in deliveries}}
     monkeypatch.setitem(committed.extensions, "routing", replace(drain.routing(), render=render))
-    sim.messaging.sender.keeps_hours = sim.messaging.sender.tells_hours_late = True
+    sim.messaging.sender.keeps_hours = True
     user = person()
     with unit_of_work():
         # According to our database, the number has just written to us, so the service may send free text for 24 hours.
