@@ -71,6 +71,5 @@ def told(channel="messaging", caregiver=None):
 
 
 def done(medicine, moment, due_at="2026-03-02T12:00:00Z", **answer):
-    given = medicine.say("done", due_at=due_at, **answer)
-    assert given.status_code == 200, given.json
+    medicine.answer("done", due_at=due_at, **answer)
     leave(moment)

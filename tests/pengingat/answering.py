@@ -10,6 +10,17 @@ class Reminder:
     def say(self, status, **data):
         return self.client.post(f"{self.path}/konfirmasi", {"status": status, **data})
 
+    def answer(self, status, **data):
+        """Check that an answer is accepted. Return the occurrence."""
+        answer = self.say(status, **data)
+        assert answer.status_code == 200, answer.json
+        return answer.json
+
+    def buy(self, amount):
+        answer = self.client.post(f"{self.path}/persediaan", {"tambah": amount})
+        assert answer.status_code == 200, answer.json
+        return answer.json
+
     def refuses(self, code, status, **data):
         """Check that an answer is 409 with this code."""
         assert_error(self.say(status, **data), 409, code)

@@ -7,38 +7,32 @@ from time import sleep
 import pytest
 import sqlalchemy as sa
 
-from app.caregivers import service as caregivers
 from app.core.database.session import db, get_locked_or_404, unit_of_work
-from app.identity.models import RoleName, User
+from app.identity.models import User
 from app.notifications.models import Delivery
 from app.pengingat import jobs, service
 from dev.stack.waiting import PATIENCE_S
 from tests.helpers.factories import make_user
 from tests.helpers.overlap import run_together
 from tests.notifications.deliveries import words_of
+from tests.pengingat.ledgers import caregiver_of
 
 pytestmark = pytest.mark.processes
 
 PATIENTS = 6
 
-#: Ids of patient, caregiver and reminder.
-Trio = tuple[int, int, int]
-
 
 @pytest.fixture
-def trios(committed, moment, obat):
+def pairs(committed, moment, obat):
     """Create patients with a dose that was due an hour ago, each with a caregiver who may receive alerts."""
-    trios = []
+    pairs = []
     for _ in range(PATIENTS):
         with unit_of_work():
-            patient_id, caregiver_id = make_user().id, make_user(RoleName.PENDAMPING).id
-            caregivers.create(caregiver_id, patient_id)
-            caregivers.update_scopes(patient_id, caregiver_id, ["alerts"])
-        with unit_of_work():
-            sent = {"tipe": "obat", "timezone": "Asia/Jakarta", **obat}
-            trios.append((patient_id, caregiver_id, service.create(patient_id, sent).id))
+            patient_id = make_user().id
+            service.create(patient_id, {"tipe": "obat", "timezone": "Asia/Jakarta", **obat})
+        pairs.append((patient_id, caregiver_of(patient_id)))
     moment.move(hours=12)
-    return trios
+    return pairs
 
 
 def clock():
@@ -52,12 +46,12 @@ def told():
     return Counter((row.user_id, row.payload["patient_id"]) for row in rows.all() if words_of(row))
 
 
-def test_caregivers_whose_usernames_change_meanwhile_get_their_alerts(committed, trios):
+def test_caregivers_whose_usernames_change_meanwhile_get_their_alerts(committed, pairs):
     is_locked = Event()
 
     def rename_all():
         with unit_of_work():
-            for _, caregiver_id, _ in trios:
+            for _, caregiver_id in pairs:
                 get_locked_or_404(User, caregiver_id).username = f"baru{caregiver_id}"
             db.session.flush()
             is_locked.set()
@@ -68,4 +62,4 @@ def test_caregivers_whose_usernames_change_meanwhile_get_their_alerts(committed,
         clock()
 
     run_together(committed, rename_all, clock_after_the_locks)
-    assert told() == {(caregiver_id, patient_id): 1 for patient_id, caregiver_id, _ in trios}
+    assert told() == {(caregiver_id, patient_id): 1 for patient_id, caregiver_id in pairs}

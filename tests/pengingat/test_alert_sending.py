@@ -2,9 +2,7 @@
 
 import sqlalchemy as sa
 
-from app.caregivers import service as caregivers
 from app.core.database.session import db, unit_of_work
-from app.identity.models import RoleName
 from app.notifications import jobs as outbox_jobs
 from app.notifications.models import Delivery
 from app.pengingat import jobs
@@ -12,14 +10,14 @@ from app.pengingat.caregiving import alerts
 from app.pengingat.ledger import bells, stock
 from app.push.transport import HINTED_AT
 from tests.helpers.factories import make_user
+from tests.pengingat.ledgers import caregiver_of
 from tests.pengingat.medicines import medicine
 
 
 def test_an_alert_reaches_the_caregivers_phone(committed, gateway):
     with unit_of_work():
-        patient_id, caregiver_id = make_user(nama_ktp="Siti").id, make_user(RoleName.PENDAMPING).id
-        caregivers.create(caregiver_id, patient_id)
-        caregivers.update_scopes(patient_id, caregiver_id, ["alerts", "history"])
+        patient_id = make_user(nama_ktp="Siti").id
+    caregiver_id = caregiver_of(patient_id, "alerts", "history")
     medicine(patient_id, "Metformin", due_in_s=-65 * 60, penting=True)  # `penting` allows alerts at night
     with unit_of_work():
         db.session.execute(sa.update(Delivery).values(state="sent"))

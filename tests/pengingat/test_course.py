@@ -37,20 +37,16 @@ def test_an_update_with_the_unchanged_record_does_not_change_a_course(siti, mome
     assert ledger() == before
 
 
-def test_a_temporary_schedule_replaces_the_usual_times_on_its_days(siti, moment, obat):
-    create(siti, obat, jadwal_sementara=RAMADAN)
-    assert all_dues(moment, days=4)[:7] == [
-        "02 12:00", "02 21:00", "03 11:00", "03 21:00", "04 11:00", "05 00:00", "05 12:00",
-    ]  # fmt: skip
-
-
-def test_a_message_shows_the_dose_of_the_temporary_schedule(siti, moment, obat):
+def test_a_temporary_schedule_replaces_the_usual_times_and_doses_on_its_days(siti, moment, obat):
     create(siti, obat, jadwal_sementara=RAMADAN)
     assert texts() == [
         "Halo Siti, waktunya minum Metformin (0,5 tablet, setelah makan) pukul 19.00 WIB.",
         "Halo Siti, waktunya minum Metformin (1 tablet, setelah makan) pukul 18.00 WIB.",
         "Halo Siti, waktunya minum Metformin (2 kapsul, setelah makan) pukul 04.00 WIB.",
     ]
+    assert all_dues(moment, days=4)[:7] == [
+        "02 12:00", "02 21:00", "03 11:00", "03 21:00", "04 11:00", "05 00:00", "05 12:00",
+    ]  # fmt: skip
 
 
 def test_a_temporary_schedule_has_no_doses_outside_the_course(siti, moment, obat):

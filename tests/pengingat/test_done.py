@@ -11,9 +11,17 @@ from tests.pengingat.answering import create, with_doses
 from tests.pengingat.ledgers import ledger, settle, waiting
 
 
-def test_marking_done_before_the_first_dose_cancels_only_its_message(metformin, moment):
-    assert metformin.put(is_done=True)["is_done"] is True
-    assert waiting() == ["03 00:00", "03 12:00"]
+def test_is_done_answers_the_first_dose_however_far_ahead_and_cancels_only_its_message(metformin, moment):
+    for _ in range(2):
+        assert metformin.put(is_done=True)["is_done"] is True
+        assert ledger()[0] == "02 12:00 1 done"
+        assert waiting() == ["03 00:00", "03 12:00"]
+        for status in ("done", "skipped", "snooze"):
+            metformin.refuses("too_early", status, due_at="2026-03-02T12:00:00Z")
+        assert metformin.put(is_done=False)["is_done"] is False
+        assert ledger()[0] == "02 12:00 1 pending"
+        assert waiting() == waiting("push_fan_out") == ["02 12:00", "03 00:00", "03 12:00"]
+    metformin.put(is_done=True)
     moment.move(hours=22, minutes=59)
     assert metformin.is_done
     moment.move(minutes=1)
@@ -25,12 +33,6 @@ def test_is_done_records_when_and_how(metformin, moment):
     metformin.put(is_done=True)
     row = db.session.scalars(sa.select(Occurrence).filter_by(state="done")).one()
     assert (row.answered_at, row.answered_via) == (moment.now, "app")
-
-
-def test_resetting_is_done_queues_the_message_again(metformin):
-    metformin.put(is_done=True)
-    assert metformin.put(is_done=False)["is_done"] is False
-    assert waiting() == waiting("push_fan_out") == ["02 12:00", "03 00:00", "03 12:00"]
 
 
 def test_a_visit_that_is_done_stays_done_until_it_is_rescheduled(siti, moment, kontrol):

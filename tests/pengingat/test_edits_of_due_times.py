@@ -70,20 +70,14 @@ def test_is_done_answers_a_due_dose_after_an_edit(due, each_edit):
     each_edit(check)
 
 
-def test_is_done_that_is_sent_with_an_edit_answers_the_due_dose(due, each_edit):
+def test_is_done_that_was_sent_before_or_with_an_edit_answers_the_due_dose(due, each_edit):
     def check(edit):
-        due.put(**edit, is_done=True)
-        assert (ledger()[0], due.is_done) == (f"{DUE} done", True)
-
-    each_edit(check)
-
-
-def test_a_reminder_that_is_done_stays_done_after_an_edit(due, each_edit):
-    due.say("done")
-
-    def check(edit):
+        with undone():
+            due.put(**edit, is_done=True)
+            assert (ledger()[0], due.is_done) == (f"{DUE} done", True)
+        due.answer("done")
         due.put(**edit)
-        assert due.is_done
+        assert (ledger()[0], due.is_done) == (f"{DUE} done", True)
 
     each_edit(check)
 

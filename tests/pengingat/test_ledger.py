@@ -137,14 +137,15 @@ def test_is_done_days_before_a_weekly_session_marks_the_next_session_done(siti, 
     assert waiting() == []
 
 
-def test_is_done_on_an_appointment_closes_all_its_occurrences(siti, moment, kontrol):
+def test_is_done_on_an_appointment_closes_all_its_occurrences_until_it_is_taken_back(siti, moment, kontrol):
     visit = create(siti, kontrol)
     moment.move(hours=2, minutes=5)  # the notice that is due one day before the appointment was sent
-    visit.put(is_done=True)
-    assert ledger() == ["02 03:00 1d done", "03 02:00 1h void"]
-    visit.put(is_done=False)
-    assert ledger() == ["02 03:00 1d pending", "03 02:00 1h pending"]
-    assert waiting()[-1] == "03 02:00"
+    for take_back in (lambda: visit.put(is_done=False), lambda: visit.answer("undo")):
+        visit.put(is_done=True)
+        assert (ledger(), waiting(), visit.is_done) == (["02 03:00 1d done", "03 02:00 1h void"], [], True)
+        take_back()
+        assert (ledger(), visit.is_done) == (["02 03:00 1d pending", "03 02:00 1h pending"], False)
+        assert waiting() == ["02 03:00", "03 02:00"]
 
 
 # --- retention ------------------------------------------------------------------------------------------------------

@@ -46,39 +46,27 @@ def everybody(app):
         db.session.execute(sa.text(statement))
 
 
-@pytest.fixture
-def person():
-    return int(db.session.scalar(sa.text("SELECT min(id) FROM users WHERE username LIKE 'massa%'")) or 0)
-
-
-def test_the_sweep_for_missed_doses_uses_the_index_of_open_occurrences():
+def test_the_scheduler_uses_the_indexes_of_open_occurrences_and_of_planned_until():
     now = local_time.now()
-    plan = plan_of(sa.select(missed._overdue), due_before=now - LATE, now=now)
-    assert "ix_occurrences_open" in plan
-    assert "Seq Scan on occurrences" not in plan, plan
-
-
-def test_an_idle_missed_dose_sweep_uses_an_index():
-    plan = plan_of(missed._longest_overdue, due_before=local_time.now())
-    assert "ix_occurrences_open" in plan
-    assert "Seq Scan" not in plan, plan
-
-
-def test_the_top_up_uses_the_planned_until_index():
+    for statement, values in (
+        (sa.select(missed._overdue), {"due_before": now - LATE, "now": now}),
+        (missed._longest_overdue, {"due_before": now}),
+    ):
+        plan = plan_of(statement, **values)
+        assert "ix_occurrences_open" in plan
+        assert "Seq Scan on occurrences" not in plan, plan
     with plans_of_all() as plans:
         assert jobs.top_up_page() == 0
     assert any("ix_reminders_planned_until" in plan for plan in plans)
     assert not [plan for plan in plans if "Seq Scan on reminders" in plan]
 
 
-def test_a_link_lookup_reads_only_the_occurrences_of_its_message():
+def test_a_link_and_the_lists_of_a_person_use_indexes():
     with plans_of_all() as plans, pytest.raises(NotFound):
         links.get_targets("x" * 22)
     (plan,) = [plan for plan in plans if "occurrences" in plan]
     assert "Seq Scan on occurrences" not in plan, plan
-
-
-def test_the_reminder_list_and_history_of_a_person_use_indexes(person):
+    person = db.session.scalar(sa.text("SELECT min(id) FROM users WHERE username LIKE 'massa%'"))
     today = local_time.today()
     days = Days(today - timedelta(days=80), today)
     with plans_of_all() as plans:

@@ -224,11 +224,10 @@ class TestAddStock:
     """POST /pengingat/<pengingat_id>/persediaan"""
 
     def test_a_purchase_is_added_to_the_stock(self, siti, moment, obat):
-        path = create(siti, obat, persediaan={"sisa": 10}).path
-        record = siti.post(f"{path}/persediaan", {"tambah": 30.5})
-        assert record.status_code == 200
-        assert record.json == siti.get(path).json
-        assert record.json["details"]["persediaan"] == {"sisa": 40.5, "ingatkan_hari": 7}
+        medicine = create(siti, obat, persediaan={"sisa": 10})
+        record = medicine.buy(30.5)
+        assert record == medicine.record
+        assert record["details"]["persediaan"] == {"sisa": 40.5, "ingatkan_hari": 7}
 
     def test_zero_or_more_than_the_maximum_stock_is_refused(self, siti, moment, obat):
         path = create(siti, obat, persediaan={"sisa": 999_999}).path

@@ -65,7 +65,7 @@ def test_known_clock_changes_give_the_expected_moment(zone, day, wall, expected)
 @given(zones, st.lists(walls, min_size=1, max_size=3, unique=True), moments, st.integers(1, 80))
 def test_daily_due_times_include_every_slot_of_every_day(zone, times, after, hours):
     until = after + timedelta(hours=hours)
-    slots = tuple(Slot(str(n), wall) for n, wall in enumerate(times))
+    slots = slots_of(times)
     expected = {
         Due(moment, moment, slot.name)
         for slot in slots
@@ -118,7 +118,6 @@ def courses(draw):
 
 def plain_dues(course, until):
     """Compute the due times of a course day by day, from its first day."""
-    assert course.temporary is not None
     dues, day = set(), course.first
     while day <= min(course.last, until):
         is_temporary = course.temporary.first <= day <= course.temporary.last

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
 from app.notifications import jobs
-from app.notifications.delivery import claims, settlements
+from app.notifications.delivery import claims
 from app.notifications.delivery.message_format import AS_TEMPLATE
 from app.notifications.models import Channel, Delivery, DeliveryState
 from app.pengingat import service
@@ -74,10 +74,7 @@ def test_a_message_that_needs_a_template_is_sent_again_only_if_the_dose_is_open(
             service.delete(siti_id, reminder_id)
         elif status != "open":
             answers.confirm(siti_id, reminder_id, NewAnswer(status))
-    (row,) = messages(Delivery.state == DeliveryState.SENT)
-    # WhatsApp first accepted a text message, and then required a template for this message.
-    again = {"state": DeliveryState.PENDING, "next_try_at": sa.func.now(), "sealed": None}
-    change(row, **again, payload={**row.payload, AS_TEMPLATE: True})
+    refuse()
     jobs.drain("urgent")
     assert texts(gateway) == [FIRST] * (2 if status == "open" else 1)
     state = DeliveryState.SENT if status == "open" else DeliveryState.CANCELLED
@@ -91,7 +88,6 @@ def test_a_push_is_sent_only_while_its_dose_is_pending_or_missed(siti_id):
     medicine(siti_id, "Metformin")
     transport.fan_out(ready(Channel.PUSH_FAN_OUT))
     push = claims.claim("urgent", Channel.PUSH)
-    assert push is not None
     for state in ("pending", "missed", "done", "skipped", "void"):
         with unit_of_work():
             db.session.execute(sa.update(Occurrence).filter_by(user_id=siti_id).values(state=state))
@@ -150,17 +146,3 @@ def test_a_snooze_silences_the_repeat(siti_id, gateway):
     change(again, next_try_at=sa.func.now())
     jobs.drain("urgent")
     assert texts(gateway) == [FIRST]
-
-
-def test_a_claimed_delivery_ends_as_sent_after_an_edit_of_its_reminder(siti, moment, obat):
-    created = siti.post("/pengingat/obat", obat).json
-    with unit_of_work():
-        db.session.execute(sa.update(Delivery).values(next_try_at=sa.func.statement_timestamp()))
-        db.session.execute(sa.update(Delivery).values(expires_at=sa.func.statement_timestamp() + timedelta(hours=1)))
-    claimed = claims.claim("urgent", Channel.MESSAGING)
-    assert claimed is not None
-    siti.put(f"/pengingat/{created['id']}", {"is_done": True})
-    siti.put(f"/pengingat/{created['id']}", {"is_done": False})
-    settlements.record_sent(claimed, None)
-    row = db.session.get_one(Delivery, claimed.id, populate_existing=True)
-    assert row.state == DeliveryState.SENT

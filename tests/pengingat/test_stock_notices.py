@@ -63,21 +63,21 @@ def test_the_dose_that_reaches_the_border_creates_the_only_notice(moment, make):
     medicine = make(5, ingatkan_hari=2)  # enough until Thursday
     assert notices() == []
     moment.move(hours=11, minutes=30)
-    medicine.say("done", due_at="2026-03-02T12:00:00Z")  # before its time: the dose is not needed again
+    medicine.answer("done", due_at="2026-03-02T12:00:00Z")  # before its time: the dose is not needed again
     assert notices() == []
     moment.move(hours=12)
-    medicine.say("done", due_at="2026-03-03T00:00:00Z")
+    medicine.answer("done", due_at="2026-03-03T00:00:00Z")
     assert notices() == ["03 02:00"]
     moment.move(hours=12, minutes=45)
-    medicine.say("done", due_at="2026-03-03T12:00:00Z")
+    medicine.answer("done", due_at="2026-03-03T12:00:00Z")
     assert (notices(), medicine.left) == (["03 02:00"], 3)
 
 
-def test_a_notice_that_is_no_longer_true_says_nothing_and_the_next_fall_is_told_again(siti, moment, obat, make):
+def test_a_notice_that_is_no_longer_true_says_nothing_and_the_next_fall_is_told_again(moment, obat, make):
     medicine = make(2)
-    siti.post(f"{medicine.path}/persediaan", {"tambah": 6})  # less than 7 days ahead: the notice is still true
+    medicine.buy(6)  # less than 7 days ahead: the notice is still true
     assert "Sabtu, 7 Maret" in said()[0]["text"]
-    siti.post(f"{medicine.path}/persediaan", {"tambah": 100})
+    medicine.buy(100)
     assert said() == []
     moment.move(days=1)
     for sisa in (3, 2):
@@ -88,9 +88,9 @@ def test_a_notice_that_is_no_longer_true_says_nothing_and_the_next_fall_is_told_
 def test_taking_an_answer_back_makes_the_notice_untrue(moment, make):
     medicine = make(3.5, ingatkan_hari=1)
     moment.move(hours=24)
-    medicine.say("done", due_at="2026-03-03T00:00:00Z")
+    medicine.answer("done", due_at="2026-03-03T00:00:00Z")
     assert len(said()) == 1
-    medicine.say("undo")
+    medicine.answer("undo")
     assert said() == []
 
 

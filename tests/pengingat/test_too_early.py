@@ -7,7 +7,6 @@ from app.core.errors import AppError
 from app.pengingat.ledger.schemas import QuickAnswer
 from app.pengingat.one_tap import message_answers
 from tests.helpers.client import assert_error
-from tests.pengingat.answering import create
 from tests.pengingat.ledgers import ledger, waiting
 from tests.pengingat.links import page, payloads, tap
 from tests.routes.requests import undone
@@ -33,13 +32,6 @@ def test_a_dose_far_ahead_cannot_be_answered(metformin, moment):
     assert (ledger(), waiting(), waiting("push_fan_out"), metformin.record) == before
 
 
-def test_a_weekly_session_cannot_be_answered_days_ahead(siti, moment):
-    details = {"jadwal": [{"hari": "senin", "jam": "03:00"}]}
-    session = create(siti, {"tipe": "terapi", "judul": "Fisioterapi", "details": details})
-    for day in ("09", "16"):
-        session.refuses("too_early", "done", due_at=f"2026-03-{day}T03:00:00Z")
-
-
 def test_a_dose_exactly_an_hour_ahead_can_be_answered(metformin, moment):
     moment.move(hours=10)
     for status in STATUSES:
@@ -60,14 +52,3 @@ def test_an_answer_by_link_push_or_message_is_refused_as_too_early(public, clien
         assert (by_message.value.code, by_message.value.message) == ("too_early", SENTENCE)
     assert page(client, link).status_code == 200
     assert (ledger(), waiting()) == before
-
-
-def test_is_done_answers_the_current_dose_even_more_than_an_hour_ahead(metformin):
-    assert metformin.put(is_done=True)["is_done"] is True
-    assert ledger()[0] == "02 12:00 1 done"
-    assert waiting() == ["03 00:00", "03 12:00"]
-    for status in STATUSES:
-        metformin.refuses("too_early", status, due_at=DUE_AT)
-    assert metformin.is_done
-    assert metformin.put(is_done=False)["is_done"] is False
-    assert ledger()[0] == "02 12:00 1 pending"

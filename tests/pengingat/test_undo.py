@@ -109,35 +109,27 @@ def test_an_answer_of_a_deleted_reminder_cannot_be_undone_by_message(dose):
         answers.undo_all(db.session.scalars(sa.select(Occurrence).filter_by(state="done")).all())
 
 
-def test_undo_reverts_the_most_recent_answer_and_not_that_of_the_last_dose(dose, moment):
-    dose.say("done")
+@pytest.fixture
+def both(dose, moment):
+    """Return the medicine after the answers to two of its doses."""
+    dose.answer("done")
     moment.move(hours=11, minutes=55)
     jobs.top_up()
-    dose.say("done", due_at=NEXT_AT)
+    dose.answer("done", due_at=NEXT_AT)
+    return dose
+
+
+def test_undo_reverts_the_most_recent_answer_and_not_that_of_the_last_dose(both, moment):
     moment.move(minutes=1)
-    dose.say("skipped", due_at=DUE_AT)
-    assert dose.say("undo").json["due_at"] == DUE_AT
-    assert dose.say("undo").json["due_at"] == NEXT_AT
-    dose.refuses("nothing_to_undo", "undo")
+    both.answer("skipped", due_at=DUE_AT)
+    assert both.say("undo").json["due_at"] == DUE_AT
+    assert both.say("undo").json["due_at"] == NEXT_AT
+    both.refuses("nothing_to_undo", "undo")
 
 
-def test_undo_accepts_a_due_time_and_a_slot(dose, moment):
-    dose.say("done")
-    moment.move(hours=11, minutes=55)
-    jobs.top_up()
-    dose.say("done", due_at=NEXT_AT)
-    dose.refuses("nothing_to_undo", "undo", due_at=DUE_AT, slot="0")
-    answer = dose.say("undo", due_at=DUE_AT, slot="1")
+def test_undo_accepts_a_due_time_and_a_slot(both):
+    both.refuses("nothing_to_undo", "undo", due_at=DUE_AT, slot="0")
+    answer = both.say("undo", due_at=DUE_AT, slot="1")
     assert (answer.json["due_at"], answer.json["state"]) == (DUE_AT, "missed")
-    dose.refuses("nothing_to_undo", "undo", due_at=DUE_AT)
-    assert dose.say("undo", slot="0").json["slot"] == "0"
-
-
-def test_undo_reopens_a_done_visit_and_restores_its_deliveries(siti, moment, kontrol):
-    visit = create(siti, kontrol)
-    before = waiting()
-    moment.move(hours=2, minutes=1)
-    visit.put(is_done=True)
-    assert (visit.is_done, waiting()) == (True, [])
-    assert visit.say("undo").json["state"] == "pending"
-    assert (visit.is_done, waiting()) == (False, before)
+    both.refuses("nothing_to_undo", "undo", due_at=DUE_AT)
+    assert both.say("undo", slot="0").json["slot"] == "0"

@@ -1,18 +1,11 @@
 """A player that also answers: by the application, the link, the push, the chat, and as the caregiver."""
 
-from collections.abc import Callable
-from typing import Any
-
-from werkzeug.test import TestResponse
-
 from tests.helpers.controlled import WEBHOOK_TOKEN
 from tests.pengingat.net.model import DAY, HOUR, MINUTE, SNOOZE
 from tests.pengingat.net.player import Player, pick
 from tests.pengingat.net.shown import code, ok
 
 WORDS = {"done": "SUDAH", "skipped": "LEWATI", "snooze": "NANTI"}
-#: Function that sends the body of an answer.
-Send = Callable[[dict[str, Any]], TestResponse]
 
 
 class AnsweringPlayer(Player):

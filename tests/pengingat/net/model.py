@@ -207,7 +207,6 @@ class Ledger:
                 later = time.reminder.after(time, at or self.now)
                 return None if not later and (status == "done" or at) else "already_closed"
             case "done" | "skipped":
-                assert time.came_at is not None
                 return None if time.came_at > self.now - DAY else "already_closed"
         return "already_closed"
 

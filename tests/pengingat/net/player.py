@@ -10,7 +10,6 @@ The steps keep to what the rules demand. They also have these limits:
 """
 
 from itertools import count
-from typing import TypeVar
 
 from app.identity.models import RoleName
 from tests.helpers.client import Client
@@ -25,7 +24,6 @@ KEYS = {
     "auth": "BTBZMqHH6r4Tts7J_aSIgg",
 }
 BOUGHT = 9.0
-T = TypeVar("T")
 
 
 class Player:
