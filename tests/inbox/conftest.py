@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.pengingat.models import Occurrence
 from tests.inbox.phones import APP_SECRET, FONNTE_TOKEN, VERIFY_TOKEN, Phone
-from tests.inbox.reminders import mark_sent
+from tests.inbox.reminders import mark_sent, medicine
 from tests.pengingat.conftest import moment
 
 __all__ = ["moment"]
@@ -37,9 +37,7 @@ def provider(live, client):
 
 @pytest.fixture
 def phone(siti):
-    number = siti.user.phone
-    assert number is not None
-    return Phone(number)
+    return Phone(siti.user.phone)
 
 
 @pytest.fixture
@@ -51,21 +49,13 @@ def sent(moment, siti):
 
     def send(*names, ago=5, ref=None):
         due_at, token = moment.now - timedelta(minutes=ago), uuid.uuid4()
-        body = {"tipe": "obat", "judul": "Obat"}
         at = (due_at - timedelta(days=1)).astimezone(UTC)
         made = []
         for name in names:
-            details = {
-                "nama_obat": name, "frekuensi": 1, "aturan": "sesudah makan",
-                "jadwal": [{"jam": f"{due_at:%H:%M}", "jumlah": 1, "satuan": "tablet"}],
-            }  # fmt: skip
             now, moment.now = moment.now, at
-            response = siti.post("/pengingat/obat", {**body, "judul": name, "details": details})
+            id_ = medicine(siti, name, f"{due_at:%H:%M}")
             moment.now = now
-            assert response.status_code == 201, response.text
-            row = db.session.scalars(
-                sa.select(Occurrence).filter_by(reminder_id=response.json["id"], due_at=due_at.replace(second=0))
-            ).one()
+            row = db.session.scalars(sa.select(Occurrence).filter_by(reminder_id=id_, due_at=due_at)).one()
             mark_sent(row, token, ref)
             made.append(row.id)
         db.session.commit()

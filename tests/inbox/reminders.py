@@ -8,27 +8,26 @@ from app.core.database.session import db
 from app.notifications.models import Delivery, DeliveryState
 from app.pengingat.ledger import tokens
 from app.pengingat.models import Occurrence
+from tests.pengingat.answering import dose
+
+
+def medicine(client, name, jam="00:00", query=""):
+    """Create a medicine with one dose a day, at this time in UTC. Return its id."""
+    details = {"nama_obat": name, "frekuensi": 1, "aturan": "setelah makan", "jadwal": [dose(jam)]}
+    response = client.post(f"/pengingat/obat{query}", {"judul": name, "details": details})
+    assert response.status_code == 201, response.text
+    return response.json["id"]
 
 
 def mark_sent(row, token, ref=None):
     """Let a message to the owner say this occurrence at its due time. Occurrences with one token are one message."""
     message = db.session.scalars(sa.select(Delivery).filter_by(claim_token=token)).one_or_none()
     if message is None:
-        message = Delivery(
-            dedupe_key=f"test:{token}",
-            queue="urgent",
-            channel="messaging",
-            kind="reminder",
-            user_id=row.user_id,
-            payload={"bell": "first"},
-            due_at=row.due_at,
-            next_try_at=row.due_at,
-            expires_at=row.due_at + timedelta(hours=1),
-            state=DeliveryState.SENT,
-            settled_at=row.due_at,
-            claim_token=token,
-            provider_ref=ref,
-        )
+        kind = {"queue": "urgent", "channel": "messaging", "kind": "reminder", "payload": {"bell": "first"}}
+        times = dict.fromkeys(("due_at", "next_try_at", "settled_at"), row.due_at)
+        ids = {"dedupe_key": f"test:{token}", "user_id": row.user_id, "claim_token": token, "provider_ref": ref}
+        expires_at = row.due_at + timedelta(hours=1)
+        message = Delivery(state=DeliveryState.SENT, expires_at=expires_at, **kind, **times, **ids)
         db.session.add(message)
     message.said = [*(message.said or ()), row.id]
     db.session.flush()

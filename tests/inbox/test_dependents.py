@@ -10,15 +10,13 @@ from app.core.database.session import db, unit_of_work
 from app.pengingat.models import Occurrence
 from tests.caregivers.dependents import keep
 from tests.inbox.phones import Phone, age
-from tests.inbox.reminders import mark_sent
+from tests.inbox.reminders import mark_sent, medicine
 
 
 @pytest.fixture
 def budis(budi):
     """Return the fake phone of Budi, who cares for his mother."""
-    number = budi.user.phone
-    assert number is not None
-    return Phone(number)
+    return Phone(budi.user.phone)
 
 
 @pytest.fixture
@@ -26,23 +24,12 @@ def ibu(budi):
     return keep(budi)
 
 
-def remind(client, minutes, name="Metformin", patient_id=None):
+def remind(client, minutes, patient_id=None):
     """Create a dose that was due and sent this many minutes ago. Return the id of its row."""
-    own = "" if patient_id is None else f"?patient_id={patient_id}"
-    body = {
-        "judul": "Obat",
-        "details": {
-            "nama_obat": name,
-            "frekuensi": 1,
-            "aturan": "setelah makan",
-            "jadwal": [{"jam": "00:00", "jumlah": 1, "satuan": "tablet"}],
-        },
-    }
-    response = client.post(f"/pengingat/obat{own}", body)
-    assert response.status_code == 201, response.text
+    reminder_id = medicine(client, "Metformin", query="" if patient_id is None else f"?patient_id={patient_id}")
     with unit_of_work():
         at = sa.func.date_trunc("minute", sa.func.now()) - timedelta(minutes=minutes)
-        first = sa.select(sa.func.min(Occurrence.id)).filter_by(reminder_id=response.json["id"]).scalar_subquery()
+        first = sa.select(sa.func.min(Occurrence.id)).filter_by(reminder_id=reminder_id).scalar_subquery()
         row = db.session.scalars(
             sa.update(Occurrence).where(Occurrence.id == first).values(due_at=at).returning(Occurrence.id)
         ).one()
@@ -56,11 +43,13 @@ def answered(row_id):
     return row.state, row.answered_via
 
 
-def test_done_from_the_caregiver_is_recorded_for_the_dependent(budi, budis, ibu):
+def test_done_and_not_yet_from_the_caregiver_are_recorded_for_the_dependent(budi, budis, ibu):
     dose = remind(budi, 5, patient_id=ibu)
     said = budis.write("SUDAH")
     assert answered(dose) == ("done", "caregiver")
     assert str(said.text).startswith("Terima kasih, Budi. Obat Ibu Siti pukul")
+    budis.write("belum")
+    assert answered(dose) == ("pending", None)
 
 
 @pytest.mark.parametrize("hers_is_last", [True, False])
@@ -91,13 +80,6 @@ def test_a_word_for_a_person_is_not_read_as_a_polite_word(budi, budis, ibu):
     assert answered(dose) == ("pending", None)
 
 
-def test_not_yet_undoes_the_answer_for_the_dependent(budi, budis, ibu):
-    dose = remind(budi, 5, patient_id=ibu)
-    budis.write("SUDAH")
-    budis.write("belum")
-    assert answered(dose) == ("pending", None)
-
-
 def test_a_quote_of_the_dependents_reminder_answers_that_reminder(budi, budis, ibu):
     own, hers = remind(budi, 5), remind(budi, 10, patient_id=ibu)
     budis.write("sudah", about=f"ref-{hers}")
@@ -114,8 +96,6 @@ def test_a_check_mark_and_its_removal_answer_and_undo_for_the_dependent(budi, bu
 
 def test_another_user_cannot_answer_the_dependents_reminder(client, siti, budi, ibu):
     dose = remind(budi, 5, patient_id=ibu)
-    number = siti.user.phone
-    assert number is not None
-    Phone(number).write("SUDAH")
-    Phone(number).write("sudah", about=f"ref-{dose}")
+    Phone(siti.user.phone).write("SUDAH")
+    Phone(siti.user.phone).write("sudah", about=f"ref-{dose}")
     assert answered(dose) == ("pending", None)

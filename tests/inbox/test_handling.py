@@ -16,7 +16,6 @@ from app.inbox import jobs
 from app.inbox.handlers import InboundHandlers
 from app.notifications.models import Inbound, InboundKind, inbound
 from tests.inbox.phones import rows
-from tests.notifications.deliveries import sent
 
 _numbers = count(1)
 
@@ -152,17 +151,6 @@ def test_concurrent_workers_handle_each_row_once_in_order_per_sender(committed, 
     for person in range(3):
         numbers = [int(text.split(":")[1]) for text in ear.heard if text and text.startswith(f"{person}:")]
         assert numbers == sorted(numbers)
-
-
-def test_a_repeated_failure_receipt_notifies_the_listener_once(app, monkeypatch):
-    told = []
-    handlers = InboundHandlers({}, lambda *call: told.append(call), _ignore)
-    monkeypatch.setitem(app.extensions, "inbound_handlers", handlers)
-    row = sent()
-    for _ in range(2):
-        came(kind=InboundKind.RECEIPT, text=None, ref=row.provider_ref, payload={"receipt": "failed", "code": "131026"})
-    jobs.handle()
-    assert told == [(row.id, "131026")]
 
 
 def test_the_number_of_waiting_rows_is_in_the_metrics(app, ear, client):

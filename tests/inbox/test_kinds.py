@@ -43,17 +43,6 @@ def test_each_whatsapp_message_type_has_its_text_and_its_outcome(provider, siti,
             assert state(row) == {DONE: "done", SKIPPED: "skipped"}.get(expected[-1], "pending")
 
 
-def test_removing_a_check_mark_reaction_undoes_the_answer(provider, siti, sent):
-    (row,) = sent("Metformin", ref="wamid.7")
-    for kind, outcome, expected in (
-        ("reaction", "answered:done", "done"),
-        ("reaction taken away", "answered:undo", "pending"),
-        ("reaction taken away", "reaction", "pending"),
-    ):
-        assert tell(provider, number_of(siti), WHATSAPP_KINDS[kind][0])[-1] == outcome
-        assert state(row) == expected
-
-
 def test_each_fonnte_message_type_has_its_text_and_its_outcome(provider, siti, sent, subtests):
     sent("Metformin")
     for kind, (part, *expected) in FONNTE_KINDS.items():
