@@ -9,7 +9,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
 from app.notifications import jobs, outbox
 from app.notifications.delivery import claims, drain, rendering, settlements
-from app.notifications.models import Channel, Delivery, deliveries
+from app.notifications.models import Channel, Delivery, Inbound, InboundKind, deliveries
 from dev import outbox as outbox_page
 from tests.helpers.factories import make_user
 
@@ -85,6 +85,15 @@ def committed_user():
     user = make_user()
     db.session.commit()
     return user
+
+
+def tell(receipt, *, ref=None, **payload):
+    """Store a receipt of the provider. Return the id of its row."""
+    values = {"provider": "test", "event_key": f"receipt:{next(_numbers)}", "kind": InboundKind.RECEIPT}
+    with unit_of_work():
+        db.session.add(row := Inbound(ref=ref, payload={"receipt": receipt, **payload}, **values))
+        db.session.flush()
+        return row.id
 
 
 TEXT = "Halo Siti, waktunya minum Metformin (1 tablet) pukul 07.00 WIB.\nJawab di sini: https://sehat.id/k/abc"

@@ -24,6 +24,12 @@ def announce(article_id=1, **fields):
     return found.id
 
 
+def change(act, article_id=1):
+    """Hold, release or withdraw the broadcast about an article."""
+    with unit_of_work():
+        act(About("article", article_id))
+
+
 def recipients(article_id=1):
     about = outbox.is_about(About("article", article_id))
     return set(db.session.scalars(sa.select(Delivery.user_id).where(about)))

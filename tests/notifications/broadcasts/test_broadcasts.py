@@ -10,7 +10,7 @@ from app.notifications.broadcasts import fan_out
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.models import About, Broadcast, BroadcastState, Delivery
 from tests.helpers.factories import make_user
-from tests.notifications.broadcasts.announcing import NOON, announce, recipients
+from tests.notifications.broadcasts.announcing import NOON, announce, change, recipients
 
 
 def test_a_broadcast_reaches_all_who_did_not_opt_out_and_have_a_valid_number(app, broadcasting, moment):
@@ -75,11 +75,9 @@ def test_a_held_broadcast_stops_and_continues_after_its_last_recipient(app, broa
     broadcast_id = announce()
     fan_out.fan_out_page(broadcast_id)
     for _ in range(2):
-        with unit_of_work():
-            broadcasts.hold(About("article", 1))
+        change(broadcasts.hold)
         assert not fan_out.fan_out_page(broadcast_id)
-        with unit_of_work():
-            broadcasts.release(About("article", 1))
+        change(broadcasts.release)
         fan_out.fan_out_page(broadcast_id)
     fan_out.fan_out(broadcast_id)
     assert recipients() == everybody
@@ -93,8 +91,7 @@ def test_a_withdrawn_broadcast_gets_no_new_recipients(app, broadcasting, moment,
         make_user()
     broadcast_id = announce()
     fan_out.fan_out_page(broadcast_id)
-    with unit_of_work():
-        broadcasts.withdraw(About("article", 1))
+    change(broadcasts.withdraw)
     assert not fan_out.fan_out_page(broadcast_id)
     assert len(recipients()) == 2
 

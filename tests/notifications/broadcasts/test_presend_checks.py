@@ -14,11 +14,11 @@ from app.notifications import jobs
 from app.notifications.broadcasts import fan_out, presend_checks, service
 from app.notifications.delivery import claims
 from app.notifications.delivery.claims import Claimed, PostponedError, UnwantedError
-from app.notifications.models import About, Channel, Delivery, DeliveryState
+from app.notifications.models import Channel, Delivery, DeliveryState
 from app.notifications.senders import sender_status
 from app.providers.messenger import Health
 from tests.helpers.factories import make_user
-from tests.notifications.broadcasts.announcing import NOON, announce
+from tests.notifications.broadcasts.announcing import NOON, announce, change
 from tests.notifications.deliveries import add
 
 
@@ -73,15 +73,12 @@ def test_of_two_broadcasts_that_are_sent_at_the_same_time_the_first_counts(app, 
 
 def test_a_message_waits_while_its_broadcast_is_held_and_is_cancelled_if_it_is_withdrawn(app, broadcasting, moment):
     found = prepared(app, moment)
-    with unit_of_work():
-        service.hold(About("article", 1))
+    change(service.hold)
     with pytest.raises(PostponedError):
         presend_checks.check_recipient(found)
-    with unit_of_work():
-        service.release(About("article", 1))
+    change(service.release)
     presend_checks.check_recipient(found)
-    with unit_of_work():
-        service.withdraw(About("article", 1))
+    change(service.withdraw)
     with pytest.raises(UnwantedError):
         presend_checks.check_recipient(found)
 

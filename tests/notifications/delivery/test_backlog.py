@@ -9,10 +9,6 @@ from app.providers.http import ProviderError
 from tests.notifications.deliveries import add, reread
 
 
-def route(app, monkeypatch, transport):
-    monkeypatch.setitem(app.extensions, "routing", replace(drain.routing(), transports={Channel.MESSAGING: transport}))
-
-
 def test_a_busy_response_closes_the_lane_and_is_not_counted_as_an_attempt(committed, monkeypatch):
     calls = []
 

@@ -6,20 +6,8 @@ from datetime import timedelta
 from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
 from app.notifications.delivery import claims, receipts, settlements
-from app.notifications.models import Channel, DeliveryState, Inbound, InboundKind, Receipt
-from tests.notifications.deliveries import add, age, begun, drained, reread, sent
-
-_numbers = itertools.count(1)
-
-
-def tell(receipt, *, ref=None, **payload):
-    """Store a receipt of the provider. Return the id of its row."""
-    values = {"provider": "test", "event_key": f"receipt:{next(_numbers)}", "kind": InboundKind.RECEIPT}
-    row = Inbound(ref=ref, payload={"receipt": receipt, **payload}, **values)
-    with unit_of_work():
-        db.session.add(row)
-        db.session.flush()
-        return row.id
+from app.notifications.models import Channel, DeliveryState, Inbound, Receipt
+from tests.notifications.deliveries import add, age, begun, drained, reread, sent, tell
 
 
 def take(*, failed=None):

@@ -17,8 +17,7 @@ from app.notifications.senders.models import PhoneNumber
 from app.pengingat.ledger import missed
 from app.pengingat.models import Occurrence
 from app.providers import webhooks
-from tests.helpers.factories import make_user
-from tests.notifications.deliveries import REMINDER, add, drained, reread
+from tests.notifications.deliveries import REMINDER, add, committed_user, drained, reread
 from tests.notifications.senders.looks import rows, sender
 from tests.notifications.senders.numbers_of_people import pass_time
 
@@ -40,17 +39,12 @@ def hear_all(sim):
     inbox.handle()
 
 
-def person():
-    with unit_of_work():
-        return make_user()
-
-
 def test_a_message_that_whatsapp_refuses_later_is_sent_once_as_a_template(committed, sim, configure, monkeypatch):
     configure(**TEMPLATES)
     render = {"reminder": lambda deliveries: {each.id: REMINDER for each in deliveries}}
     monkeypatch.setitem(committed.extensions, "routing", replace(drain.routing(), render=render))
     sim.messaging.sender.keeps_hours = True
-    user = person()
+    user = committed_user()
     with unit_of_work():
         # According to our database, the number has just written to us, so the service may send free text for 24 hours.
         db.session.add(PhoneNumber(phone=user.phone, last_inbound_at=local_time.now()))
@@ -67,7 +61,7 @@ def test_a_message_that_whatsapp_refuses_later_is_sent_once_as_a_template(commit
 @pytest.mark.parametrize("settings", [TEMPLATES, {"FONNTE_WEBHOOK_TOKEN": "t" * 32}], ids=["whatsapp", "fonnte"])
 def test_a_number_is_flagged_after_accepted_messages_failed_on_two_days(committed, sim, configure, settings):
     configure(**settings)
-    user = person()
+    user = committed_user()
     for is_second in (False, True):
         sim.messaging.fail_later()
         drained(add(user_id=user.id, target=None, kind="reminder", words=REMINDER))
@@ -81,7 +75,7 @@ def test_a_number_is_flagged_after_accepted_messages_failed_on_two_days(committe
 
 def test_a_delivered_message_between_two_failures_keeps_the_number_valid(committed, sim, configure):
     configure(**TEMPLATES)
-    user = person()
+    user = committed_user()
     for fails in (True, False, True):
         if fails:
             sim.messaging.fail_later()
@@ -107,7 +101,7 @@ def test_a_receipt_that_reports_a_ban_stops_the_sender(committed, sim, configure
 
 def test_a_missed_dose_whose_message_failed_later_is_marked_as_undelivered(committed, sim, configure):
     configure(**TEMPLATES)
-    user = person()
+    user = committed_user()
     due_at = local_time.now() - timedelta(hours=1)
     with unit_of_work():
         dose = Occurrence(user_id=user.id, tipe="obat", judul="M", slot="0", due_at=due_at, day=due_at.date())

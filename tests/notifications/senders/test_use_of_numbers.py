@@ -9,10 +9,9 @@ from app.core.database.session import db, unit_of_work
 from app.identity.models import User
 from app.inbox import jobs as inbox
 from app.notifications import jobs
-from app.notifications.models import Inbound, InboundKind
 from app.notifications.senders.models import phone_numbers
 from tests.helpers.factories import make_user
-from tests.notifications.deliveries import add
+from tests.notifications.deliveries import add, tell
 
 
 @pytest.fixture
@@ -27,12 +26,8 @@ def send(user_id):
     return row.id
 
 
-def tell(delivery_id, receipt):
-    """Store and handle a receipt of a message."""
-    with unit_of_work():
-        payload = {"receipt": receipt, "delivery": delivery_id}
-        values = {"provider": "test", "event_key": f"{delivery_id}:{receipt}", "kind": InboundKind.RECEIPT}
-        db.session.add(Inbound(**values, ref=f"ref:{delivery_id}", payload=payload))
+def hear(delivery_id, receipt):
+    tell(receipt, ref=f"ref:{delivery_id}", delivery=delivery_id)
     inbox.handle()
 
 
@@ -52,9 +47,9 @@ def test_with_receipts_only_a_delivered_message_counts_as_use(user_id, configure
     delivery_id = send(user_id)
     assert not is_used()
     for other in ("sent", "failed"):
-        tell(delivery_id, other)
+        hear(delivery_id, other)
         assert not is_used()
-    tell(delivery_id, receipt)
+    hear(delivery_id, receipt)
     assert is_used()
 
 
@@ -63,7 +58,7 @@ def test_a_message_sent_before_the_person_had_the_number_is_not_a_use(user_id, c
     delivery_id = send(user_id)
     with unit_of_work():
         db.session.execute(sa.update(User).values(phone_changed_at=sa.func.now() + timedelta(minutes=1)))
-    tell(delivery_id, "read")
+    hear(delivery_id, "read")
     assert not is_used()
 
 
