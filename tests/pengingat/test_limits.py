@@ -1,9 +1,10 @@
-"""Limits: at most 100 reminders of a person, and at most 60 due times on one day."""
+"""Limits: reminders of a person, due times on one day, and changes in a minute."""
 
 from dataclasses import replace
 from datetime import time, timedelta
 from zoneinfo import ZoneInfo
 
+import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
@@ -166,3 +167,25 @@ def test_the_number_of_statements_does_not_grow_with_the_reminders(siti, moment,
         counts.append(len(statements.seen) - before)
         fill(siti, visit(1), 24)
     assert counts[0] == counts[1]
+
+
+# --- rate limit, whose numbers are in tests/routes/limits.py ----------------------------------------------------------
+
+
+@pytest.mark.usefixtures("limited")
+def test_changes_share_one_rate_limit_even_if_refused_and_answers_count_apart(siti, budi, moment, obat):
+    path = f"/pengingat/{siti.post('/pengingat/obat', obat).json['id']}"
+    assert siti.delete(path).status_code == 200
+    for _ in range(58):
+        assert siti.put(path, {"judul": "x"}).status_code == 404
+    for method, at, body in (
+        ("POST", "/pengingat/obat", obat),
+        ("POST", "/pengingat", obat),
+        ("PUT", path, {}),
+        ("POST", f"{path}/persediaan", {"tambah": 1}),
+        ("DELETE", path, None),
+    ):
+        assert_error(siti.open(method, at, body), 429, "too_many_requests")
+    assert siti.get("/pengingat").status_code == 200
+    assert siti.post(f"{path}/konfirmasi", {"status": "done"}).status_code == 404
+    assert budi.post("/pengingat/obat", obat).status_code == 201

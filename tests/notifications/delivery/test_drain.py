@@ -15,11 +15,12 @@ from app.core.jobs import queue
 from app.core.lib import local_time
 from app.identity.models import User
 from app.notifications import jobs
-from app.notifications.delivery import drain
+from app.notifications.delivery import claims, drain
 from app.notifications.delivery import metrics as delivery_metrics
 from app.notifications.delivery.claims import UndeliverableError
 from app.notifications.models import Channel, DeliveryState
 from app.notifications.senders import numbers, sender_status
+from app.providers.http import ProviderError
 from dev.stack.waiting import PATIENCE_S, wait_until
 from tests.helpers.client import Client
 from tests.notifications.deliveries import add, age, committed_user, drained, reread, words_of
@@ -245,3 +246,23 @@ def test_prune_deletes_old_settled_deliveries_and_keeps_open_ones(committed, gat
     jobs.prune()
     left = set(db.session.scalars(sa.text("SELECT dedupe_key FROM deliveries")))
     assert left == {fresh.dedupe_key, waiting.dedupe_key}
+
+
+# --- a busy provider gets few calls -----------------------------------------------------------------------------------
+
+
+def test_a_busy_response_closes_the_lane_and_is_not_counted_as_an_attempt(committed, monkeypatch):
+    calls = []
+
+    def busy(delivery):
+        calls.append(delivery.id)
+        claims.begin(delivery)
+        raise ProviderError("messaging", "busy", retry_after=60.0)
+
+    keys = [add().dedupe_key for _ in range(40)]
+    transports = {Channel.MESSAGING: busy}
+    monkeypatch.setitem(committed.extensions, "routing", replace(drain.routing(), transports=transports))
+    jobs.drain("urgent")
+    assert 0 < len(calls) <= drain.THREADS
+    outcomes = {(row.state, row.attempts, row.unconfirmed_calls) for row in map(reread, keys)}
+    assert outcomes == {(DeliveryState.PENDING, 0, 0)}

@@ -1,15 +1,19 @@
 """Outcomes of provider calls: refused, sent or unknown. An unknown outcome is repeated at most once."""
 
 import json
+from dataclasses import replace
 from threading import Condition
 
 import pytest
+import sqlalchemy as sa
 
-from app.core.database.session import unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.notifications import jobs, outbox
-from app.notifications.delivery import drain
+from app.notifications.delivery import claims, drain
+from app.notifications.delivery.messaging import send as send_message
 from app.notifications.models import Channel, Delivery, DeliveryState
 from app.providers import messaging
+from app.providers.http import ProviderError
 from tests.helpers.apps import config_for_tests
 from tests.notifications.deliveries import add, age, drained, reread
 from tests.providers.calls import ok
@@ -92,3 +96,69 @@ def test_a_delivery_cancelled_between_claim_and_call_is_not_sent(committed, gate
     lane.handle(claimed)
     assert reread(row.dedupe_key).state == DeliveryState.CANCELLED
     assert not gateway.messaging.calls
+
+
+# --- PostgreSQL fails during a call: the job retries until it has saved the outcome -----------------------------------
+
+
+def use_engine(app, engine):
+    db._app_engines[app][None] = engine
+    app.extensions["autocommit"] = engine.execution_options(isolation_level="AUTOCOMMIT")
+
+
+def drain_and_lose_postgresql(app, after=send_message):
+    """Run a drain during which PostgreSQL becomes unavailable after the provider call.
+
+    After the drain, PostgreSQL is available again.
+    """
+    away = sa.create_engine("postgresql+psycopg2://127.0.0.1:1/none")
+    engine = db.engine
+
+    def send(delivery):
+        try:
+            return after(delivery)
+        finally:
+            use_engine(app, away)
+
+    routing = app.extensions["routing"]
+    app.extensions["routing"] = replace(routing, transports={**routing.transports, Channel.MESSAGING: send})
+    try:
+        jobs.drain("urgent")
+    finally:
+        app.extensions["routing"] = routing
+        use_engine(app, engine)
+
+
+def refuse(delivery):
+    claims.begin(delivery)
+    raise ProviderError("messaging", "status")
+
+
+def break_off(delivery):
+    claims.begin(delivery)
+    raise ProviderError("messaging", "broken", written=True)
+
+
+@pytest.mark.parametrize(
+    ("transport", "state", "unknowns"),
+    [
+        (send_message, DeliveryState.SENT, 0),
+        (refuse, DeliveryState.PENDING, 0),
+        (break_off, DeliveryState.PENDING, 1),
+    ],
+)
+def test_a_drain_retries_until_postgresql_saves_the_outcome(
+    committed, gateway, monkeypatch, transport, state, unknowns
+):
+    engine, waits = db.engine, []
+
+    def wait(seconds):
+        waits.append(seconds)
+        if len(waits) == 3:
+            use_engine(committed, engine)
+
+    monkeypatch.setattr(drain, "sleep", wait)
+    row = add()
+    drain_and_lose_postgresql(committed, transport)
+    row = reread(row.dedupe_key)
+    assert (row.state, row.unconfirmed_calls, len(waits)) == (state, unknowns, 3)
