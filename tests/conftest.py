@@ -1,6 +1,7 @@
 """Fixtures for all tests. Tests use a real PostgreSQL. Each test runs in a transaction that is rolled back."""
 
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 import sqlalchemy as sa
@@ -93,6 +94,17 @@ def app(real_app, monkeypatch):
             transaction.rollback()
             empty_rooms()
         db.session.configure(join_transaction_mode="conditional_savepoint")
+
+
+@pytest.fixture
+def change_settings(real_app, monkeypatch):
+    """Return a function that changes settings of the application until the end of the test."""
+
+    def change(**settings):
+        config = replace(real_app.extensions["config"], **settings)
+        monkeypatch.setitem(real_app.extensions, "config", config)
+
+    return change
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Tests of staff accounts, which administrators create for each other, and of all other administrators."""
 
-import dataclasses
 import re
 
 import pytest
@@ -96,9 +95,8 @@ def test_administrators_change_their_own_login(client, registered):
     assert laptop.get("/profile").status_code == 401
 
 
-def test_changing_own_login_data_requires_the_current_password(app, client, monkeypatch):
-    config = dataclasses.replace(app.extensions["config"], profile_reauth="required")
-    monkeypatch.setitem(app.extensions, "config", config)
+def test_changing_own_login_data_requires_the_current_password(client, change_settings):
+    change_settings(profile_reauth="required")
     rina = make_admin(email="rina@contoh.id")
     own, url = client.as_(rina), f"/admins/{rina.id}"
     for change in ({"email": "m@contoh.id"}, {"nomor_hp": "0813111122"}, {"password": "milik-maling"}):

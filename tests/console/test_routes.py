@@ -1,6 +1,5 @@
 """Routes for operators and clients in the order of `routes.py`, and the page."""
 
-import dataclasses
 import re
 
 import pytest
@@ -20,15 +19,11 @@ from config import ROOT
 from tests.console.deliveries import send
 
 
-def settings(app, monkeypatch, **changes):
-    monkeypatch.setitem(app.extensions, "config", dataclasses.replace(app.extensions["config"], **changes))
-
-
 class TestGetFeatures:
     """GET /features"""
 
-    def test_without_settings_all_features_are_off(self, app, client, monkeypatch):
-        settings(app, monkeypatch, vapid_public_key=None)
+    def test_without_settings_all_features_are_off(self, client, change_settings):
+        change_settings(vapid_public_key=None)
         assert client.get("/features").json == {
             "captcha_site_key": None,
             "vapid_public_key": None,
@@ -37,10 +32,8 @@ class TestGetFeatures:
             "console": False,
         }
 
-    def test_enabled_features_are_listed(self, app, client, monkeypatch):
-        settings(
-            app,
-            monkeypatch,
+    def test_enabled_features_are_listed(self, client, change_settings):
+        change_settings(
             captcha_secret="s",
             captcha_site_key="6Lc",
             vapid_public_key="BKey",
@@ -57,8 +50,8 @@ class TestGetFeatures:
             "console": True,
         }
 
-    def test_a_captcha_site_key_without_a_secret_is_not_listed(self, app, client, monkeypatch):
-        settings(app, monkeypatch, captcha_secret=None, captcha_site_key="6Lc")
+    def test_a_captcha_site_key_without_a_secret_is_not_listed(self, client, change_settings):
+        change_settings(captcha_secret=None, captcha_site_key="6Lc")
         assert client.get("/features").json["captcha_site_key"] is None
 
 
@@ -129,9 +122,9 @@ class TestConsole:
         ],
     )  # fmt: skip
     def test_the_console_is_on_in_development_or_if_switched_on(
-        self, app, client, monkeypatch, environment, set_to, has_console
+        self, client, change_settings, environment, set_to, has_console
     ):
-        settings(app, monkeypatch, environment=environment, console=set_to)
+        change_settings(environment=environment, console=set_to)
         assert client.get("/features").json["console"] is has_console
         page = client.get("/console")
         assert page.status_code == (200 if has_console else 404)

@@ -1,7 +1,6 @@
 """Blocks of authors. Name and pseudonym of an author are blocked separately. No block reveals the other identity."""
 
 import uuid
-from dataclasses import replace
 
 import pytest
 import sqlalchemy as sa
@@ -110,9 +109,8 @@ def test_a_block_does_not_hide_threads_of_deleted_accounts(client, siti, budi):
 
 
 @pytest.fixture
-def at_any_hour(app, monkeypatch):
-    config = replace(app.extensions["config"], broadcast_hours=(0, 24))
-    monkeypatch.setitem(app.extensions, "config", config)
+def at_any_hour(change_settings):
+    change_settings(broadcast_hours=(0, 24))
 
 
 def claimed(thread_id, user_id):

@@ -1,7 +1,5 @@
 """Passwords that are too easy to guess."""
 
-import dataclasses
-
 import pytest
 
 from app.identity import credentials, passwords
@@ -19,9 +17,8 @@ GOOD = ["baru123", "kucing-hitam-7", "s1t1.aminah", "081234567891", "siti.aminah
 
 
 @pytest.fixture
-def production(app, monkeypatch):
-    config = dataclasses.replace(app.extensions["config"], environment="production")
-    monkeypatch.setitem(app.extensions, "config", config)
+def production(app, change_settings):
+    change_settings(environment="production")
 
 
 @pytest.mark.usefixtures("production")

@@ -1,7 +1,6 @@
 """Tests of where personal texts are stored after a day of reminders, alerts, replies and broadcasts."""
 
 import logging
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -35,10 +34,9 @@ OWN = {
 
 
 @pytest.fixture
-def gateway(committed, sim, real_app, monkeypatch):
+def gateway(committed, sim, real_app, monkeypatch, change_settings):
     """Return a simulated provider. Change the settings, so that broadcasts may be sent at any hour."""
-    config = replace(real_app.extensions["config"], broadcast_hours=(0, 24))
-    monkeypatch.setitem(real_app.extensions, "config", config)
+    change_settings(broadcast_hours=(0, 24))
     monkeypatch.setitem(real_app.extensions, "messenger", provider.make(config_for_tests(**sim.messaging.env())))
     return sim
 
@@ -62,7 +60,7 @@ def pass_hour():
     outbox_jobs.drain("bulk")
 
 
-def test_after_a_day_personal_texts_are_only_in_the_expected_tables(gateway, committed, caplog, monkeypatch):
+def test_after_a_day_personal_texts_are_only_in_the_expected_tables(gateway, committed, caplog, change_settings):
     caplog.set_level(logging.DEBUG)
     with unit_of_work():
         siti = make_user(nama_ktp="Namaqx Aminah", nomor_hp="081277660044")
@@ -70,8 +68,7 @@ def test_after_a_day_personal_texts_are_only_in_the_expected_tables(gateway, com
         siti_id, budi_id = siti.id, budi.id
         caregivers.create(budi_id, siti_id)
         caregivers.update_scopes(siti_id, budi_id, ["alerts", "history"])
-    production = replace(committed.extensions["config"], environment="production")  # production stores no message texts
-    monkeypatch.setitem(committed.extensions, "config", production)
+    change_settings(environment="production")  # production stores no message texts
     client = Client(committed)
     medicine(siti_id, "Obatqx", title="Judulqx", penting=True)
     thread = write_thread(client.as_(siti), title="Utasqx", category_id=category_id("Umum"))

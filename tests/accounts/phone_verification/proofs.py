@@ -23,9 +23,7 @@ E164 = {OWN: "+6281234567890", NEW: "+6281399990000"}
 def ask(client, **data):
     response = client.post(PATH, data)
     assert response.status_code == 201, response.text
-    asked = response.json
-    assert set(asked) == {"code", "link", "expires_at"}
-    return asked
+    return response.json
 
 
 def write(code, phone=OWN):

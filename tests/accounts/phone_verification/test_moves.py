@@ -1,6 +1,5 @@
 """Verification of a number that another account has: the number moves if it is not in use, and else it stays."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -26,6 +25,7 @@ from tests.accounts.phone_verification.proofs import (
     use,
     write,
 )
+from tests.accounts.resets import ask as ask_for_reset
 from tests.helpers.client import Client, assert_error
 from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
@@ -71,9 +71,8 @@ def test_a_number_moves_unless_it_is_proven_or_used_in_90_days(owner, holder, *,
 @pytest.mark.parametrize(
     ("contact", "more"), [(None, ""), ("0800-1", " Kalau tidak bisa, hubungi administrator (0800-1).")]
 )
-def test_the_answer_about_a_number_in_use_names_the_account_and_the_ways(client, app, monkeypatch, *, contact, more):
-    config = replace(app.extensions["config"], contact=contact)
-    monkeypatch.setitem(app.extensions, "config", config)
+def test_the_answer_about_a_number_in_use_names_the_account_and_the_ways(client, change_settings, *, contact, more):
+    change_settings(contact=contact)
     make_user(username="klaim.help", nomor_hp=NEW)
     use(NEW, days=-1)
     taker = client.as_(make_user())
@@ -101,8 +100,7 @@ def test_the_push_says_where_the_number_is_now(owner, holder):
 def test_a_freed_number_ends_proofs_links_and_messages(client, owner):
     write(ask(owner)["code"])
     code = ask(owner)["code"]
-    client.get("/send-verification-code", query_string={"phone": OWN})
-    link = str(words_of(messages("password_reset")[0])["text"]).split("code=")[1].split()[0]
+    link = ask_for_reset(client, OWN)
     assert owner.delete("/profile/phone", {}).json["phone_verified_at"] is None
     assert write(code) is Proof.UNKNOWN_CODE
     assert_error(client.post("/update-password", {"code": link, "new_password": "baru-sekali"}), 400, "invalid_code")

@@ -13,9 +13,9 @@ from app.core.database.session import db
 from app.identity import credentials
 from app.identity.models import PasswordReset
 from tests.accounts.phone_verification.proofs import E164, NEW, OWN, ask, messages, write
+from tests.accounts.resets import ask as ask_for_reset
 from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_user
-from tests.notifications.deliveries import words_of
 
 
 @pytest.fixture
@@ -37,8 +37,7 @@ def test_the_owner_takes_the_number_and_the_squatter_keeps_the_login(client, own
 
 def test_the_new_owner_cannot_use_reset_links_or_get_notices_of_the_squatter(client, owner, squatter):
     """The new owner must not get a reset link, or any other message, for the squatter's account."""
-    client.get("/send-verification-code", query_string={"phone": NEW})
-    code = str(words_of(messages("password_reset")[0])["text"]).split("code=")[1].split()[0]
+    code = ask_for_reset(client, NEW)
     write(ask(owner, nomor_hp=NEW)["code"], NEW)
     assert_error(client.post("/update-password", {"code": code, "new_password": "baru-sekali"}), 400, "invalid_code")
     assert db.session.scalars(sa.select(PasswordReset)).all() == []
@@ -61,8 +60,7 @@ def test_a_new_password_and_a_logout_end_the_verification_that_the_session_opene
     if way == "profile":
         assert owner.put("/profile", {"password": "baru-sekali"}).status_code == 200
     elif way == "reset":
-        client.get("/send-verification-code", query_string={"phone": OWN})
-        link = str(words_of(messages("password_reset")[0])["text"]).split("code=")[1].split()[0]
+        link = ask_for_reset(client, OWN)
         assert client.post("/update-password", {"code": link, "new_password": "baru-sekali"}).status_code == 200
     else:
         assert owner.post("/logout").status_code == 200
