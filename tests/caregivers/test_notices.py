@@ -54,10 +54,14 @@ def test_the_notice_lists_the_scopes_and_how_to_remove_the_caregiver(siti, budi)
     assert_readable(told(siti)["messaging"]["text"])
 
 
-def test_creating_an_existing_link_sends_no_second_notice(budi, siti):
+def test_an_existing_link_and_an_existing_scope_send_no_second_notice(budi, siti):
     for _ in range(3):
         budi.post("/caregiver/patients", {"patient_id": siti.id})
-    assert db.session.scalar(sa.select(sa.func.count()).select_from(Delivery)) == 2
+    assert notices(siti) == 1
+    for _ in range(2):
+        budi.post("/caregiver/invitations", {"code": invite(siti, "alerts")["code"]})
+        siti.put(f"/patient/caregivers/{budi.id}", {"scopes": ["alerts"]})
+    assert notices(siti) == 2
 
 
 def test_a_scope_granted_again_after_removal_is_notified_again(siti, budi):
@@ -66,14 +70,6 @@ def test_a_scope_granted_again_after_removal_is_notified_again(siti, budi):
         assert notices(siti) == times
         siti.put(f"/patient/caregivers/{budi.id}", {"scopes": []})
     assert notices(siti) == 2
-
-
-def test_granting_an_existing_scope_again_sends_no_notice(siti, budi):
-    for _ in range(2):
-        budi.post("/caregiver/invitations", {"code": invite(siti, "alerts")["code"]})
-    for _ in range(2):
-        siti.put(f"/patient/caregivers/{budi.id}", {"scopes": ["alerts"]})
-    assert notices(siti) == 1
 
 
 def test_repeated_deletion_and_creation_of_a_link_is_rate_limited(budi, siti, limited):

@@ -3,10 +3,6 @@
 import re
 from datetime import UTC, datetime, timedelta
 
-import sqlalchemy as sa
-
-from app.caregivers.models import Invitation
-from app.core.database.session import db
 from app.identity import care
 from app.identity.care import Scope
 from app.identity.models import RoleName
@@ -14,18 +10,15 @@ from tests.caregivers.invitations import PATH, invite
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_admin, make_user
 
-PERSON = {"id", "username", "nama_ktp", "image", "domicile"}
-LINK = {"id", "caregiver_id", "patient_id", "created_at"}
-
 
 class TestCreateLink:
     """POST /caregiver/patients"""
 
     def test_a_link_is_created_and_both_people_see_it(self, budi, siti):
         created = budi.post("/caregiver/patients", {"patient_id": siti.id})
-        assert (created.status_code, set(created.json)) == (201, LINK)
+        assert created.status_code == 201, created.text
         (patient,) = budi.get("/caregiver/patients").json
-        assert (patient["id"], patient["link_id"]) == (siti.id, created.json["id"])
+        assert (patient["id"], patient["link_id"], patient["scopes"]) == (siti.id, created.json["id"], [])
         (row,) = siti.get("/patient/caregivers").json
         assert (row["username"], row["linked_at"]) == ("budi", created.json["created_at"])
 
@@ -41,17 +34,6 @@ class TestCreateLink:
         assert_error(budi.post("/caregiver/patients", {"patient_id": 999999}), 404)
         both = client.as_(make_user(RoleName.PENDAMPING, RoleName.PASIEN))
         assert_error(both.post("/caregiver/patients", {"patient_id": both.id}), 400, "same_person")
-
-
-class TestListOwnPatients:
-    """GET /caregiver/patients"""
-
-    def test_each_patient_is_listed_with_link_and_scopes(self, caregiver, siti):
-        siti.user.domicile = "Bali"
-        (patient,) = caregiver.get("/caregiver/patients").json
-        assert set(patient) == PERSON | {"link_id", "linked_at", "scopes"}
-        assert (patient["id"], patient["domicile"], patient["scopes"]) == (siti.id, "Bali", [])
-        assert siti.get("/caregiver/patients").json == []
 
 
 class TestDeleteLink:
@@ -73,16 +55,6 @@ class TestDeleteLink:
         assert (ani.get("/caregiver/patients").json, ani.get("/patient/caregivers").json[0]["username"]) == ([], "bayu")
         assert ani.delete(f"/caregiver/patients/{both[1].id}").status_code == 200  # Ani is the patient of this link
         assert bayu.get("/caregiver/patients").json == []
-
-
-class TestListOwnCaregivers:
-    """GET /patient/caregivers"""
-
-    def test_each_caregiver_is_listed_with_link_and_scopes(self, caregiver, siti):
-        (row,) = siti.get("/patient/caregivers").json
-        assert set(row) == PERSON | {"link_id", "linked_at", "scopes"}
-        assert (row["id"], row["username"], row["scopes"]) == (caregiver.id, "budi", [])
-        assert caregiver.get("/patient/caregivers").json == []
 
 
 class TestUpdateConsent:
@@ -109,14 +81,11 @@ class TestCreateInvitation:
 
     def test_gives_a_code_and_a_link_to_the_front_end(self, siti):
         invitation = invite(siti, "history", "alerts")
-        assert set(invitation) == {"id", "code", "link", "scopes", "expires_at"}
         assert re.fullmatch("[2-9A-HJKMNP-Z]{10}", invitation["code"])
         left = datetime.fromisoformat(invitation["expires_at"]) - datetime.now(UTC)
         assert timedelta(days=7, minutes=-1) < left <= timedelta(days=7)
         assert invitation["link"] == f"http://localhost:5173/undangan?code={invitation['code']}"
         assert invitation["scopes"] == ["alerts", "history"]
-        for lifetime in db.session.scalars(sa.select(Invitation.expires_at - Invitation.created_at)):
-            assert abs(lifetime - timedelta(days=7)) < timedelta(minutes=1)
 
 
 class TestListInvitations:
@@ -148,7 +117,6 @@ class TestRedeemInvitation:
         code = invite(siti, "alerts", "history")["code"]
         response = budi.post("/caregiver/invitations", {"code": code})
         assert response.status_code == 201
-        assert set(response.json) == LINK | {"scopes"}
         assert (response.json["caregiver_id"], response.json["patient_id"]) == (budi.id, siti.id)
         assert response.json["scopes"] == ["alerts", "history"]
         assert siti.get("/patient/caregivers").json[0]["scopes"] == ["alerts", "history"]
@@ -172,21 +140,3 @@ class TestRedeemInvitation:
         code = invite(both)["code"]
         assert_error(both.post("/caregiver/invitations", {"code": code}), 400, "same_person")
         assert len(both.get(PATH).json) == 1
-
-
-class TestListPatients:
-    """GET /patients"""
-
-    def test_the_list_contains_no_private_fields(self, siti, budi):
-        (patient,) = budi.get("/patients").json
-        assert set(patient) == PERSON
-        assert patient["username"] == "siti"
-
-
-class TestListCaregivers:
-    """GET /caregivers"""
-
-    def test_the_list_contains_no_private_fields(self, siti, budi):
-        (row,) = siti.get("/caregivers").json
-        assert set(row) == PERSON
-        assert row["username"] == "budi"

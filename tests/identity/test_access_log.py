@@ -20,14 +20,6 @@ def patient(app):
     return make_user()
 
 
-def test_each_recorded_access_is_a_row_with_actor_role_and_reason(patient):
-    caregiver = make_user(RoleName.PENDAMPING)
-    for _ in range(2):
-        access_log.record(as_caller(caregiver), patient.id, AccessAction.HISTORY_READ, "Kontrol besok")
-    row = (patient.id, caregiver.id, "pendamping", "history_read", "Kontrol besok")
-    assert entries() == [row, row]
-
-
 def test_an_admin_caregiver_is_logged_with_the_role_that_fits_the_action(patient):
     both = as_caller(make_user(RoleName.PENDAMPING, RoleName.ADMIN))
     access_log.record(both, patient.id, AccessAction.HISTORY_READ)

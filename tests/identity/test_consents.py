@@ -19,16 +19,10 @@ def withdrawn(purpose):
     return list(db.session.scalars(sa.select(User.id).where(consents.is_withdrawn(User.id, purpose))))
 
 
-def test_a_missing_consent_counts_as_given(user_id):
-    assert consents.current(user_id) == {}
-    assert withdrawn(Purpose.HEALTH_DATA) == []
-    assert consents.record(user_id, {Purpose.HEALTH_DATA: True}, ConsentSource.REGISTRATION) == set()
-    assert consents.current(user_id)[Purpose.HEALTH_DATA].way == "registration"
-
-
-def test_a_withdrawal_is_a_change_with_or_without_a_prior_consent(user_id):
+def test_a_withdrawal_is_a_change_and_a_first_consent_is_none(user_id):
     assert consents.record(user_id, {Purpose.BROADCASTS: False}, ConsentSource.APP) == {Purpose.BROADCASTS}
-    consents.record(user_id, {Purpose.HEALTH_DATA: True}, ConsentSource.REGISTRATION)
+    assert consents.record(user_id, {Purpose.HEALTH_DATA: True}, ConsentSource.REGISTRATION) == set()
+    assert withdrawn(Purpose.HEALTH_DATA) == []
     assert consents.record(user_id, {Purpose.HEALTH_DATA: False}, ConsentSource.APP) == {Purpose.HEALTH_DATA}
     assert withdrawn(Purpose.HEALTH_DATA) == [user_id]
     assert consents.record(user_id, {Purpose.HEALTH_DATA: True}, ConsentSource.APP) == {Purpose.HEALTH_DATA}

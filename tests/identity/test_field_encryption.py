@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from app.cli import rotate_nik, verify_nik
 from app.core.database.session import db, unit_of_work
-from app.identity import field_encryption, jobs, second_factor, users
+from app.identity import field_encryption, jobs, second_factor
 from app.identity.models import User
 from app.identity.second_factor import SecondFactor
 from config import ROOT
@@ -145,11 +145,3 @@ def _under_new_key():
     db.session.rollback()
     query = sa.select(sa.func.count()).select_from(User).where(User.nik.startswith("v1:new:"))
     return db.session.scalar(query) or 0
-
-
-def test_a_nik_can_be_set_changed_and_removed(app):
-    user = make_user(nik=NIK)
-    users.update(user, {"nik": "1111222233334444"})
-    assert field_encryption.decrypt(user.nik, user.id) == "1111222233334444"
-    users.update(user, {"nik": None})
-    assert user.nik is None

@@ -8,6 +8,7 @@ import orjson
 
 from app.core.media import storage
 from app.core.media.storage import Area
+from app.personal_data import jobs
 from tests.helpers.factories import PASSWORD
 
 
@@ -22,6 +23,13 @@ def opened(client, export_id):
     assert response.status_code == 200, response.json
     assert response.mimetype == "application/zip"
     return ZipFile(io.BytesIO(response.data))
+
+
+def exported(client):
+    """Let the job create an export for this person. Return its files."""
+    export_id = ask(client)
+    jobs.make_export(export_id)
+    return opened(client, export_id)
 
 
 def rows(file, table):

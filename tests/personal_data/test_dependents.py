@@ -12,7 +12,7 @@ from app.personal_data import jobs
 from tests.caregivers.dependents import PATH, delete, keep
 from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD
-from tests.personal_data.exports import ask, opened, rows
+from tests.personal_data.exports import exported, rows
 from tests.personal_data.leaving import OBAT, let_the_grace_pass
 
 
@@ -65,9 +65,7 @@ def test_a_caregiver_is_erased_after_the_deleted_dependents(budi, ibu):
 def test_the_caregivers_own_copy_contains_the_rows_of_the_dependents(client, budi, ibu):
     deleted = keep(budi, "Pak Amir")
     delete(budi, deleted)
-    export = ask(budi)
-    jobs.make_export(export)
-    with opened(budi, export) as file:
+    with exported(budi) as file:
         assert [row["id"] for row in rows(file, "users")] == [budi.id, ibu]
         assert [(row["user_id"], row["details"]) for row in rows(file, "reminders")] == [(ibu, OBAT["details"])]
         assert {row["user_id"] for row in rows(file, "occurrences")} == {ibu}

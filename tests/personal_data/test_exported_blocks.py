@@ -5,16 +5,13 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.identity.models import User
-from app.personal_data import jobs
 from tests.forum.posts import moderate, write_thread
 from tests.helpers.factories import make_admin, make_user
-from tests.personal_data.exports import ask, opened, rows
+from tests.personal_data.exports import exported, rows
 
 
-def exported(client):
-    export_id = ask(client)
-    jobs.make_export(export_id)
-    with opened(client, export_id) as file:
+def exported_blocks(client):
+    with exported(client) as file:
         return rows(file, "blocks")
 
 
@@ -30,7 +27,7 @@ def test_exported_blocks_do_not_link_names_to_pseudonyms(client, mine, first):
         author = client.as_(make_user(nama_ktp=nama_ktp, nama_samaran=nama_samaran))
         block(mine, author, use_pseudonym=False)
         block(mine, author, use_pseudonym=True)
-    blocks = exported(mine)
+    blocks = exported_blocks(mine)
     assert [(row["kind"], row["shown_as"]) for row in blocks] == [
         ("alias", "Apel"), ("alias", "Zebra"), ("name", "Ani"), ("name", "Zul")
     ]  # fmt: skip
@@ -39,7 +36,7 @@ def test_exported_blocks_do_not_link_names_to_pseudonyms(client, mine, first):
 
 def test_blocks_by_other_people_are_not_exported(client, mine):
     block(client.as_(make_user()), mine, use_pseudonym=False)
-    assert exported(mine) == []
+    assert exported_blocks(mine) == []
 
 
 @pytest.mark.parametrize("how", ["deleted", "hidden"])
@@ -53,4 +50,4 @@ def test_an_exported_block_has_the_pseudonym_at_the_time_of_blocking(client, min
     else:
         moderate(client.as_(make_admin()), "hide", thread_id=thread_id)
     db.session.execute(sa.update(User).where(User.id == author_id).values(nama_samaran="Kenanga"))
-    assert [(row["kind"], row["shown_as"]) for row in exported(mine)] == [("alias", "Melati")]
+    assert [(row["kind"], row["shown_as"]) for row in exported_blocks(mine)] == [("alias", "Melati")]

@@ -12,7 +12,7 @@ from app.identity.models import LoginSession, User
 from app.personal_data import jobs
 from app.personal_data.models import DataExport
 from tests.helpers.client import assert_error
-from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
+from tests.helpers.factories import PASSWORD, make_admin, make_superadmin
 from tests.helpers.language import assert_readable
 from tests.personal_data.exports import ask, opened, rows
 from tests.personal_data.leaving import PERSON, leave
@@ -97,9 +97,3 @@ class TestGetExport:
         assert PERSON["nama_ktp"] in readme
         for line in readme.splitlines():
             assert_readable(line.rpartition(": ")[2])  # check only the description after the table's name
-
-    def test_another_person_cannot_download_the_export(self, client, mine):
-        export_id = ask(mine)
-        jobs.make_export(export_id)
-        stranger = client.as_(make_user())
-        assert_error(stranger.get(f"/profile/ekspor/{export_id}"), 404, "not_found")
