@@ -3,11 +3,11 @@
 import gzip
 import hashlib
 import shutil
+from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
@@ -24,10 +24,18 @@ AXE = Path(__file__).with_name("axe")
 
 
 @pytest.fixture(scope="session")
-def axe():
+def violations():
+    """Return a function that returns what the accessibility checker axe finds on a page."""
     code = gzip.decompress((AXE / "axe.min.js.gz").read_bytes())
     assert (AXE / "SHA256SUMS").read_text().split()[0] == hashlib.sha256(code).hexdigest()
-    return code.decode()
+
+    def violations(page):
+        # Playwright injects the checker, because the policy of a page forbids foreign scripts.
+        page.evaluate(code.decode())
+        found = page.evaluate("axe.run().then((result) => result.violations)")
+        return [(each["id"], each["nodes"][0]["html"]) for each in found]
+
+    return violations
 
 
 @pytest.fixture(scope="session")
@@ -65,24 +73,25 @@ def browser(chromium):
         browser.close()
 
 
-@pytest.fixture
-def page(browser, service, tmp_path):
-    """Open a page in a new browser context.
+@contextmanager
+def watched(browser, own, *, ignored=(), **options):
+    """Yield a page in a new browser context.
 
-    A console error, an exception or a request to another host fails the test.
+    A console error, an exception or a request whose address does not begin with one of `own` fails the test.
     """
-    context = browser.new_context(base_url=service.url)
+    context = browser.new_context(**options)
     context.set_default_timeout(PATIENCE_S * 1000)
     page = context.new_page()
     problems = []
-    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    page.on("console", lambda line: problems.append(line.text) if line.type == "error" else None)
     page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("request", lambda request: problems.append(request.url) if _is_elsewhere(request.url) else None)
+    page.on("request", lambda request: None if request.url.startswith(own) else problems.append(request.url))
     yield page
     context.close()
-    assert problems == []
+    assert [problem for problem in problems if not problem.startswith(ignored)] == []
 
 
-def _is_elsewhere(url):
-    parts = urlsplit(url)
-    return parts.scheme not in ("data", "blob") and parts.hostname not in ("127.0.0.1", "localhost")
+@pytest.fixture
+def page(browser, service):
+    with watched(browser, ("http://127.0.0.1:", "http://localhost:", "data:", "blob:"), base_url=service.url) as page:
+        yield page

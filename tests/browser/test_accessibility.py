@@ -12,20 +12,14 @@ PAGES = ("/", "/dev/outbox", "/dev/push", "/dev/today", "/dev/reset-password?cod
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
 @pytest.mark.parametrize("path", PAGES)
-def test_pages_have_no_accessibility_violation_and_no_horizontal_scroll(page, axe, path, size, scheme):
+def test_pages_have_no_accessibility_violation_and_no_horizontal_scroll(page, violations, path, size, scheme):
     page.set_viewport_size(size)
     page.emulate_media(color_scheme=scheme)
     page.goto(path)
     for details in page.locator("summary").all():
         details.click()
     assert page.evaluate("document.documentElement.scrollWidth") == size["width"]
-    assert violations(page, axe) == []
-
-
-def violations(page, axe):
-    page.evaluate(axe)
-    found = page.evaluate("axe.run().then((result) => result.violations)")
-    return [(each["id"], each["nodes"][0]["html"]) for each in found]
+    assert violations(page) == []
 
 
 def test_the_outbox_is_less_than_eight_phone_screens_high(page):

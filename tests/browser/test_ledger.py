@@ -1,10 +1,12 @@
 """A front end of another origin creates a reminder, answers the reminder by a link, and shows it in the history."""
 
 import re
-from datetime import UTC, datetime, timedelta
 
 import pytest
 from playwright.sync_api import expect
+
+from tests.browser.client.app import reminder
+from tests.browser.screens import PHONE, sent_message
 
 pytestmark = pytest.mark.browser
 
@@ -30,14 +32,11 @@ def client(page, front_end, service):
     return client
 
 
-def test_a_reminder_is_created_sent_answered_by_link_and_in_the_history(client):
-    due = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=5)
-    reminder = {"tipe": "terapi", "judul": TITLE, "waktu": due.isoformat(), "details": {}}
-    made = client.call("POST", "/pengingat", reminder, status=201)["answer"]
+def test_a_reminder_is_created_sent_answered_by_link_and_in_the_history(client, service):
+    made = client.call("POST", "/pengingat", reminder(TITLE, 5), status=201)["answer"]
 
     tab = client.page.context.new_page()
-    tab.goto("/dev/outbox")
-    message = tab.locator(".entry", has_text=TITLE).filter(has=tab.locator(".state.sent", has_text="sent")).first
+    message = sent_message(tab, service, TITLE)
     expect(message).to_contain_text(f"waktunya terapi {TITLE} pukul")
     message.locator("a[href*='/k/']").first.click()
 
@@ -61,13 +60,10 @@ def test_a_reminder_is_created_sent_answered_by_link_and_in_the_history(client):
 def test_the_page_of_today_can_answer_a_dose_and_undo_the_answer(client):
     """Use the developers' page of today's doses on a small phone."""
     title = "Fisioterapi lutut"
-    due = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=2)
-    client.call(
-        "POST", "/pengingat", {"tipe": "terapi", "judul": title, "waktu": due.isoformat(), "details": {}}, status=201
-    )
+    client.call("POST", "/pengingat", reminder(title, 2), status=201)
 
     tab = client.page.context.new_page()
-    tab.set_viewport_size({"width": 360, "height": 740})
+    tab.set_viewport_size(PHONE)
     tab.goto("/dev/today")
     tab.get_by_role("button", name="Masuk").click()
     dose = tab.locator(".entry", has_text=title)

@@ -6,25 +6,15 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.screens import deliver_push
+
 pytestmark = pytest.mark.browser
 
 
 def test_the_page_runs_its_service_worker_and_shows_a_push(page):
-    devtools = page.context.new_cdp_session(page)
-    registrations = []
-    devtools.on("ServiceWorker.workerRegistrationUpdated", lambda event: registrations.extend(event["registrations"]))
-    devtools.send("ServiceWorker.enable")
     page.goto("/dev/push")
     expect(page.locator("#worker")).to_contain_text(re.compile("activat"))
-    origin = page.url.removesuffix("/dev/push")
-    devtools.send(
-        "ServiceWorker.deliverPushMessage",
-        {
-            "origin": origin,
-            "registrationId": registrations[0]["registrationId"],
-            "data": json.dumps({"title": "Pengingat", "body": "Waktunya minum Metformin."}),
-        },
-    )
+    deliver_push(page, json.dumps({"title": "Pengingat", "body": "Waktunya minum Metformin."}))
     expect(page.locator("#received li").first).to_contain_text("Waktunya minum Metformin.")
 
 

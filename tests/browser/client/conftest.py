@@ -3,10 +3,11 @@
 import pytest
 
 from dev.stack.waiting import PATIENCE_S
+from tests.browser.client.app import log_in
 
 
 @pytest.fixture
-def context(browser, tmp_path):
+def context(browser):
     context = browser.new_context(permissions=["notifications"])
     context.set_default_timeout(PATIENCE_S * 1000)
     yield context
@@ -23,3 +24,8 @@ def page(context, front_end, service):
     page.evaluate("(api) => start(api)", f"{service.url}/api")
     yield page
     assert problems == []
+
+
+@pytest.fixture
+def logged_in(page):
+    log_in(page)

@@ -3,13 +3,12 @@
 import pytest
 
 from dev.stack.waiting import wait_until
-from tests.browser.client.app import READABLE, go_offline, log_in, own, reminder
+from tests.browser.client.app import READABLE, go_offline, own, reminder
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("logged_in")]
 
 
 def test_a_create_whose_response_was_lost_is_retried_without_a_duplicate(page):
-    log_in(page)
     keys = []
 
     def lose_the_first(route):
@@ -31,7 +30,6 @@ def test_a_create_whose_response_was_lost_is_retried_without_a_duplicate(page):
 
 
 def test_a_form_sent_again_with_its_idempotency_key_creates_one_row(page):
-    log_in(page)
 
     def lose(route):
         if route.request.method != "POST":
@@ -50,7 +48,6 @@ def test_a_form_sent_again_with_its_idempotency_key_creates_one_row(page):
 
 
 def test_a_request_is_retried_after_502_and_503(page):
-    log_in(page)
     statuses = iter([503, 502])
 
     def fail_twice(route):
@@ -62,7 +59,6 @@ def test_a_request_is_retried_after_502_and_503(page):
 
 
 def test_a_page_of_a_list_has_the_total_and_the_number_of_pages(page):
-    log_in(page)
     first, second, last = (page.evaluate("(n) => client.page('/articles/all?q=a', n, 1)", n) for n in (1, 2, 1000))
     assert first["total"] == second["total"] == last["total"] > 1
     assert first["pages"] == first["total"]
@@ -82,7 +78,6 @@ def test_a_registration_logs_the_person_in(page):
 
 
 def test_a_request_without_a_response_times_out_and_is_retried(page):
-    log_in(page)
     page.evaluate(SWALLOW_THE_NEXT)
     assert page.evaluate("client.get('/profile')")["username"] == "siti"
     assert page.evaluate("window.givenUp") is True
@@ -103,7 +98,6 @@ SWALLOW_THE_NEXT = """() => {
 
 
 def test_a_long_retry_after_is_reported_immediately(page):
-    log_in(page)
     headers = READABLE | {"Retry-After": "3600"}
     page.route("**/api/profile", lambda route: route.fulfill(status=429, headers=headers, body="{}"))
     page.evaluate("() => { client.get('/profile').catch(({retryAfter}) => { window.told = retryAfter; }); }")
@@ -111,7 +105,6 @@ def test_a_long_retry_after_is_reported_immediately(page):
 
 
 def test_a_refused_request_is_reported_and_not_retried(page):
-    log_in(page)
     asked = []
     page.on("request", lambda request: asked.append(request.method) if request.url.endswith("/pengingat") else None)
     refusal = page.evaluate(
@@ -123,7 +116,6 @@ def test_a_refused_request_is_reported_and_not_retried(page):
 
 
 def test_concurrent_calls_refresh_an_expired_token_once(page):
-    log_in(page)
     ended = set()
     refreshed = []
 
@@ -147,7 +139,6 @@ def test_concurrent_calls_refresh_an_expired_token_once(page):
 
 
 def test_a_logout_without_a_network_takes_effect_immediately(page):
-    log_in(page)
     go_offline(page)
     page.evaluate("() => { window.told = client.logout().then(() => 'told', ({status}) => status); }")
     assert page.evaluate("[client.isLoggedIn, client.user, window.ended]") == [False, None, 1]
@@ -156,7 +147,6 @@ def test_a_logout_without_a_network_takes_effect_immediately(page):
 
 
 def test_a_logout_without_an_access_token_ends_the_session(page):
-    log_in(page)
     refresh = page.evaluate("localStorage.getItem('refresh_token')")
     page.evaluate("start(client.api)")  # removes the access token, like a reload of the page
     page.evaluate("client.logout()")
@@ -165,7 +155,6 @@ def test_a_logout_without_an_access_token_ends_the_session(page):
 
 
 def test_a_session_that_has_ended_logs_the_page_out_once(page):
-    log_in(page)
     page.evaluate("localStorage.setItem('refresh_token', 'x.y.z')")
     page.evaluate("start(client.api)")  # removes the access token, like a reload of the page
     refused = page.evaluate(

@@ -4,10 +4,10 @@ import json
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import expect
 
 from dev.stack.waiting import wait_until
 from tests.browser.client.app import go_offline, log_in, reminder
+from tests.browser.screens import deliver_push, sent_message
 
 pytestmark = pytest.mark.browser
 
@@ -201,28 +201,12 @@ def _deliver(page, payload):
     """Send a push payload to the page's service worker, and wait for its notification."""
     (worker,) = page.context.service_workers
     before = len(worker.evaluate("shown"))
-    devtools = page.context.new_cdp_session(page)
-    registrations = []
-    devtools.on("ServiceWorker.workerRegistrationUpdated", lambda event: registrations.extend(event["registrations"]))
-    devtools.send("ServiceWorker.enable")
-    wait_until(lambda: page.evaluate("1") == 1 and registrations != [])
-    origin = page.evaluate("location.origin")
-    devtools.send(
-        "ServiceWorker.deliverPushMessage",
-        {
-            "origin": origin,
-            "registrationId": registrations[0]["registrationId"],
-            "data": payload if isinstance(payload, str) else json.dumps(payload),
-        },
-    )
+    deliver_push(page, payload if isinstance(payload, str) else json.dumps(payload))
     wait_until(lambda: len(worker.evaluate("shown")) == before + 1)
 
 
 def _token(context, service, title):
     tab = context.new_page()
-    tab.goto(f"{service.url}/dev/outbox")
-    message = tab.locator(".entry", has_text=title).filter(has=tab.locator(".state.sent", has_text="sent")).first
-    expect(message).to_be_visible()
-    link = message.locator("a[href*='/k/']").first.get_attribute("href") or ""
+    link = sent_message(tab, service, title).locator("a[href*='/k/']").first.get_attribute("href") or ""
     tab.close()
     return link.rpartition("/")[2]

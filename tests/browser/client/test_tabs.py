@@ -5,11 +5,10 @@ import pytest
 from dev.stack.waiting import wait_until
 from tests.browser.client.app import READABLE, another_tab, log_in, open_again
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("logged_in")]
 
 
 def test_a_logout_in_another_tab_logs_this_tab_out(page):
-    log_in(page)
     page.evaluate("client.get('/profile')")
     other = another_tab(page)
     other.evaluate("client.logout()")
@@ -19,7 +18,6 @@ def test_a_logout_in_another_tab_logs_this_tab_out(page):
 
 
 def test_a_login_in_another_tab_changes_the_person_in_this_tab(page):
-    log_in(page)
     page.evaluate("client.get('/profile')")
     log_in(another_tab(page), "budi")
     wait_until(lambda: page.evaluate("window.ended") == 1)
@@ -28,7 +26,6 @@ def test_a_login_in_another_tab_changes_the_person_in_this_tab(page):
 
 @pytest.mark.parametrize("status", [200, 401])
 def test_a_late_refresh_of_the_previous_person_is_ignored(page, status):
-    log_in(page)
     held = []
     page.route("**/api/refresh", lambda route: held.append(route))
     open_again(page)

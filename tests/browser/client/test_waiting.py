@@ -5,11 +5,10 @@ import pytest
 from dev.stack.waiting import wait_until
 from tests.browser.client.app import READABLE, go_offline, log_in, open_again, own, reminder
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("logged_in")]
 
 
 def test_an_offline_answer_is_sent_when_the_network_returns(page, context):
-    log_in(page)
     made = page.evaluate("(body) => client.create('/pengingat', body)", reminder("Tanpa jaringan", 2))
     wait_until(lambda: page.evaluate("(id) => client.get(`/pengingat/${id}/riwayat`)", made["id"]) != [])
     go_offline(page)
@@ -26,7 +25,6 @@ def test_an_offline_answer_is_sent_when_the_network_returns(page, context):
 
 
 def test_stored_requests_are_sent_when_the_application_opens_again(page):
-    log_in(page)
     page.route("**/api/log/user-log", lambda route: route.abort())
     page.evaluate("client.log({event_type: 'view', event_name: 'sebelum ditutup'})")
     assert len(page.evaluate("client.waiting")) == 1
@@ -36,14 +34,12 @@ def test_stored_requests_are_sent_when_the_application_opens_again(page):
 
 
 def test_a_request_with_an_incomplete_error_response_stays_stored(page):
-    log_in(page)
     page.route("**/api/log/user-log", lambda route: route.fulfill(status=503, headers=READABLE, body='{"error": "serv'))
     page.evaluate("client.log({event_type: 'view', event_name: 'beranda'})")
     assert len(page.evaluate("client.waiting")) == 1
 
 
 def test_a_refused_stored_request_does_not_block_later_ones(page, context):
-    log_in(page)
     go_offline(page)
     page.evaluate("client.answer(999999999, '2026-03-02T00:00:00Z', 'done')")
     page.evaluate("client.log({event_type: 'view', event_name: 'beranda'})")
@@ -53,7 +49,6 @@ def test_a_refused_stored_request_does_not_block_later_ones(page, context):
 
 
 def test_a_stored_request_after_a_server_error_is_retried_without_blocking(page):
-    log_in(page)
     page.route("**/konfirmasi", lambda route: route.fulfill(status=500, headers=READABLE, body="{}"))
     assert page.evaluate("client.answer(999999999, '2026-03-02T00:00:00Z', 'done')") is False
     assert page.evaluate("client.log({event_type: 'view', event_name: 'beranda'})") is True
@@ -63,7 +58,6 @@ def test_a_stored_request_after_a_server_error_is_retried_without_blocking(page)
 
 
 def test_log_records_above_the_limit_do_not_remove_a_stored_answer(page):
-    log_in(page)
     go_offline(page)
     page.evaluate("client.answer(1, '2026-03-02T00:00:00Z', 'done')")
     page.evaluate(MANY_LOGS)
@@ -85,7 +79,6 @@ MANY_LOGS = """() => {
 
 
 def test_a_stored_request_is_sent_only_by_the_person_who_made_it(page, context):
-    log_in(page)
     go_offline(page)
     page.evaluate("client.log({event_type: 'view', event_name: 'milik siti'})")
     page.evaluate("client.logout().catch(() => {})")
@@ -102,7 +95,6 @@ def test_a_stored_request_is_sent_only_by_the_person_who_made_it(page, context):
 
 
 def test_a_pending_create_is_not_sent_after_another_person_logs_in(page, context):
-    log_in(page)
     page.evaluate("client.get('/profile')")
     go_offline(page)
     page.evaluate(

@@ -44,6 +44,19 @@ def open_tab(page, name):
     expect(page.get_by_text("Memuat…")).to_have_count(0)
 
 
+def enter(page, name="Hari ini", username="admin"):
+    """Log in and open a tab."""
+    log_in(page, username)
+    expect(page.get_by_role("heading", name="Hari ini", level=2)).to_be_visible()
+    if name != "Hari ini":
+        open_tab(page, name)
+
+
+def expect_in_log(page, sentence):
+    open_tab(page, "Catatan")
+    expect(page.get_by_text(sentence).first).to_be_visible()
+
+
 def look_for(page, text):
     open_tab(page, "Pengguna")
     page.get_by_label("Nama, nama pengguna").fill(text)

@@ -6,7 +6,18 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.console.page import PASSWORD, case_of, log_in, open_tab, press_until, report, tab, token
+from tests.browser.console.page import (
+    PASSWORD,
+    case_of,
+    enter,
+    expect_in_log,
+    log_in,
+    open_tab,
+    press_until,
+    report,
+    tab,
+    token,
+)
 from tests.core.media.samples import plain
 
 pytestmark = pytest.mark.browser
@@ -62,8 +73,7 @@ def test_a_case_can_be_decided_with_the_keyboard_only(console):
     assert shown["title"] == "[disembunyikan moderator]"
     appeal = console.request.post(f"/api/forum/threads/{thread}/banding", data={"note": "Teh biasa."}, headers=siti)
     assert appeal.ok, appeal.text()
-    open_tab(console, "Catatan")
-    expect(console.get_by_text(f"admin menyembunyikan tulisan nomor {thread}.")).to_be_visible()
+    expect_in_log(console, f"admin menyembunyikan tulisan nomor {thread}.")
     open_tab(console, "Hari ini")
     console.get_by_role("link", name="Periksa banding").click()
     expect(case).to_contain_text("Banding penulis: Teh biasa.")
@@ -72,8 +82,7 @@ def test_a_case_can_be_decided_with_the_keyboard_only(console):
 def test_typed_text_about_a_case_stays_when_another_case_is_decided(console):
     for title in ("Jamu sakti pertama", "Jamu sakti kedua"):
         report(console, title)
-    log_in(console)
-    open_tab(console, "Moderasi")
+    enter(console, "Moderasi")
     first, second = (case_of(console, title) for title in ("Jamu sakti pertama", "Jamu sakti kedua"))
     second.get_by_label("Alasan").fill("Iklan jamu.")
     first.get_by_label("Alasan").fill("Bukan iklan.")
@@ -139,8 +148,7 @@ def test_the_picture_of_a_hidden_post_is_shown_to_the_moderator(console):
     appeal = console.request.post(f"/api/forum/threads/{thread['id']}/banding", data={"note": "Mengapa?"}, headers=siti)
     assert appeal.ok, appeal.text()
     assert console.request.get(thread["image"]).status == 404
-    log_in(console)
-    open_tab(console, "Moderasi")
+    enter(console, "Moderasi")
     card = case_of(console, "Obat bergambar")
     shown = card.get_by_role("img", name="Gambar pada utas “Obat bergambar”")
     expect(shown).to_be_visible()

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.console.page import PASSWORD, log_in, look_for, open_tab, register, set_up, token
+from tests.browser.console.page import PASSWORD, expect_in_log, log_in, look_for, open_tab, register, set_up, token
 
 pytestmark = pytest.mark.browser
 
@@ -18,8 +18,7 @@ def test_a_person_is_verified_and_the_log_shows_it(console):
     tuti.get_by_role("button", name="Ya, verifikasi").click()
     expect(tuti).to_contain_text("sudah diverifikasi")
     expect(tuti).to_be_focused()
-    open_tab(console, "Catatan")
-    expect(console.get_by_text("admin memverifikasi tuti.baru.").first).to_be_visible()
+    expect_in_log(console, "admin memverifikasi tuti.baru.")
 
 
 def test_a_person_has_the_deliveries_and_the_help_to_log_in(console):
@@ -45,8 +44,7 @@ def test_sessions_are_ended(console):
     form.get_by_role("button", name="Akhiri semua sesi").click()
     expect(console.get_by_role("status")).to_contain_text("sudah dikeluarkan dari semua perangkat")
     assert console.request.get("/api/profile", headers=own).status == 401
-    open_tab(console, "Catatan")
-    expect(console.get_by_text("admin mengakhiri semua sesi wulan.hilang, karena: Ponselnya hilang.")).to_be_visible()
+    expect_in_log(console, "admin mengakhiri semua sesi wulan.hilang, karena: Ponselnya hilang.")
 
 
 def test_a_phone_number_is_removed_from_an_account(console):
@@ -76,8 +74,7 @@ def test_roles_are_changed(console):
     yani.get_by_label("pendamping").check()
     yani.get_by_role("button", name="Simpan peran").click()
     expect(yani).to_contain_text("pendamping dan pasien")
-    open_tab(console, "Catatan")
-    expect(console.get_by_text("admin memberi peran pendamping kepada yani.peran.").first).to_be_visible()
+    expect_in_log(console, "admin memberi peran pendamping kepada yani.peran.")
 
 
 def test_a_superadmin_removes_the_second_factor_of_another(console):

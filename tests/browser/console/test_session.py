@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.console.page import PASSWORD, STORED, log_in, open_tab, set_up, stored, token
+from tests.browser.console.page import PASSWORD, STORED, enter, log_in, open_tab, set_up, stored, token
 
 pytestmark = pytest.mark.browser
 
@@ -45,9 +45,7 @@ def test_a_login_with_a_second_factor_and_new_recovery_codes(console):
 
 def test_a_reload_keeps_the_session_and_the_tab(console):
     with console.expect_response("**/api/login") as answered:
-        log_in(console)
-    expect(console.get_by_role("heading", name="Hari ini", level=2)).to_be_visible()
-    open_tab(console, "Layanan")
+        enter(console, "Layanan")
     assert stored(console) == {STORED: answered.value.json()["refresh_token"]}
     with console.expect_request("**/api/refresh"):
         console.reload()
@@ -56,8 +54,7 @@ def test_a_reload_keeps_the_session_and_the_tab(console):
 
 
 def test_a_refused_session_is_dropped(console):
-    log_in(console)
-    expect(console.get_by_role("heading", name="Hari ini", level=2)).to_be_visible()
+    enter(console)
     console.evaluate(f"sessionStorage.setItem('{STORED}', 'x')")
     console.reload()
     expect(console.get_by_label("Kata sandi")).to_be_visible()
@@ -66,8 +63,7 @@ def test_a_refused_session_is_dropped(console):
 
 
 def test_a_reload_without_a_network_keeps_the_session(console):
-    log_in(console)
-    expect(console.get_by_role("heading", name="Hari ini", level=2)).to_be_visible()
+    enter(console)
     console.route("**/api/refresh", lambda route: route.abort())
     console.reload()
     expect(console.get_by_role("status")).to_contain_text("Periksa jaringan Anda")
@@ -110,9 +106,7 @@ def test_logging_out_ends_the_session_at_the_service(console):
 def test_concurrent_requests_refresh_an_expired_token_once(console):
     refreshed = []
     console.on("request", lambda request: refreshed.append(request.url) if request.url.endswith("/refresh") else None)
-    log_in(console)
-    expect(console.get_by_role("heading", name="Hari ini", level=2)).to_be_visible()
-    open_tab(console, "Pengguna")
+    enter(console, "Pengguna")
     with console.expect_request("**/api/admins/users?*") as asked:
         console.get_by_label("Tampilkan").select_option("Pasien")
         console.get_by_role("button", name="Cari").click()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.console.page import TABS, log_in, look_for, open_tab, press_until, tab
+from tests.browser.console.page import TABS, enter, log_in, look_for, open_tab, press_until, tab
 from tests.browser.screens import DESKTOP, PHONE
 
 pytestmark = pytest.mark.browser
@@ -22,8 +22,7 @@ def test_the_first_tab_shows_todays_reminders_and_the_count_of_patients(console)
 
 def test_reports_are_downloaded_and_the_log_shows_it(console):
     reports = [("Pengguna", "users", "XLSX"), ("Domisili", "domicile", "PDF"), ("Pengguna", "users", "CSV")]
-    log_in(console)
-    open_tab(console, "Laporan")
+    enter(console, "Laporan")
     for title, report_name, format_ in reports:
         with console.expect_download() as download:
             console.get_by_role("button", name=f"{title} sebagai {format_}").click()
@@ -37,8 +36,7 @@ def test_reports_are_downloaded_and_the_log_shows_it(console):
 
 
 def test_the_audit_log_is_shown_in_sentences_and_can_be_filtered(console):
-    log_in(console)
-    open_tab(console, "Catatan")
+    enter(console, "Catatan")
     console.get_by_label("Kejadian").select_option("NIK dilihat")
     console.get_by_role("button", name="Tampilkan", exact=True).click()
     expect(console.get_by_text(re.compile(r"^\S+ melihat NIK \S+\.$")).first).to_be_visible()
@@ -56,16 +54,13 @@ def test_no_technical_terms_are_shown(console):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
-def test_no_page_has_an_accessibility_violation(console, axe, size, scheme):
+def test_no_page_has_an_accessibility_violation(console, violations, size, scheme):
     console.set_viewport_size(size)
     console.emulate_media(color_scheme=scheme)
 
     def check(name):
-        # Playwright injects the accessibility checker axe, because the page's policy forbids foreign scripts.
         assert console.evaluate("document.documentElement.scrollWidth") == size["width"], name
-        console.evaluate(axe)
-        violations = console.evaluate("axe.run().then((result) => result.violations)")
-        assert [(each["id"], each["nodes"][0]["html"]) for each in violations] == [], name
+        assert violations(console) == [], name
 
     check("login")
     log_in(console)
@@ -80,8 +75,7 @@ def test_no_page_has_an_accessibility_violation(console, axe, size, scheme):
 
 
 def test_every_tab_opens_by_keyboard(console):
-    log_in(console)
-    expect(console.get_by_role("heading", name="Hari ini", level=2)).to_be_visible()
+    enter(console)
     for name in TABS[1:]:
         press_until(console, tab(console, name), "Shift+Tab" if name != "Pengguna" else "Tab")
         console.keyboard.press("Enter")
