@@ -4,24 +4,13 @@ import fcntl
 import tempfile
 from pathlib import Path
 
-import psycopg2
 import pytest
 from redis import Redis
 
 from config import environment
 from dev import testing
 from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, own_database, own_redis
-
-
-def one(url, statement):
-    connection = psycopg2.connect(url)
-    try:
-        with connection, connection.cursor() as cursor:
-            cursor.execute(statement)
-            row = cursor.fetchone() if cursor.description else None
-            return row[0] if row else None
-    finally:
-        connection.close()
+from tests.helpers.migrations import scalar
 
 
 @pytest.fixture
@@ -35,7 +24,7 @@ def short_folder():
 def test_temporary_servers_leave_nothing_behind(short_folder, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(short_folder))
     with testing.temporary_servers() as variables:
-        assert one(variables[DATABASE_VARIABLE], "select 1") == 1
+        assert scalar(variables[DATABASE_VARIABLE], "select 1") == 1
         with Redis.from_url(variables[REDIS_VARIABLE]) as redis:
             assert redis.ping()
         assert list(short_folder.iterdir()) != []
@@ -78,12 +67,12 @@ def test_each_process_has_a_copy_of_one_migrated_database(monkeypatch):
 
     def migrate(url):
         migrated.append(url)
-        one(url, "create table note (text text)")
+        scalar(url, "create table note (text text)")
 
     first, second = (own_database(server, name, migrate) for name in ("copy_one", "copy_two"))
-    one(first, "insert into note values ('mine')")
-    assert one(first, "select count(*) from note") == 1
-    assert one(second, "select count(*) from note") == 0
+    scalar(first, "insert into note values ('mine')")
+    assert scalar(first, "select count(*) from note") == 1
+    assert scalar(second, "select count(*) from note") == 0
     assert len(migrated) == 1
 
 
@@ -91,8 +80,8 @@ def test_each_process_has_an_empty_database(variables):
     mine = variables["DATABASE_URL"]
     empty = testing.empty_database(mine)
     assert testing.name_of(empty) == f"{testing.name_of(mine)}_empty"
-    one(empty, "create table note (text text)")
-    assert one(testing.empty_database(mine), "select count(*) from pg_tables where tablename = 'note'") == 0
+    scalar(empty, "create table note (text text)")
+    assert scalar(testing.empty_database(mine), "select count(*) from pg_tables where tablename = 'note'") == 0
 
 
 def test_a_migration_that_fails_leaves_no_template(monkeypatch):
@@ -104,7 +93,7 @@ def test_a_migration_that_fails_leaves_no_template(monkeypatch):
 
     with pytest.raises(RuntimeError, match="no such column"):
         own_database(server, "copy_of_nothing", fail)
-    assert one(server, "select count(*) from pg_database where datname = 'template_of_a_failure'") == 0
+    assert scalar(server, "select count(*) from pg_database where datname = 'template_of_a_failure'") == 0
 
 
 def test_each_process_has_its_own_redis_database():

@@ -2,10 +2,8 @@
 
 import io
 import subprocess
-from contextlib import closing
 from pathlib import Path
 
-import psycopg2
 import pytest
 import requests
 from PIL import Image
@@ -15,11 +13,10 @@ from app.core.operations import restore
 from app.core.operations.failures import OperatorError
 from dev import demo
 from dev.demo import people
-from dev.stack.processes import WebOnly
 from dev.stack.waiting import PATIENCE_S
-from dev.testing import empty_database
-from tests.helpers.backups import backup_of
+from tests.helpers.backups import backup_of, empty_service
 from tests.helpers.client import Client
+from tests.helpers.migrations import scalar
 from tests.helpers.postgres_programs import PATH
 
 pytestmark = pytest.mark.processes
@@ -49,10 +46,7 @@ def test_a_restored_backup_serves_the_main_paths(committed, variables, tmp_path,
     with pytest.raises(OperatorError, match="no finished backup"):
         restore.restore(tmp_path / "elsewhere")
 
-    there = tmp_path / "there"
-    there.mkdir()
-    url = empty_database(variables["DATABASE_URL"])
-    restored = WebOnly({**variables, "DATABASE_URL": url, "PATH": PATH, "RATE_LIMITS": "off"}, there)
+    restored = empty_service(variables, tmp_path / "there", RATE_LIMITS="off")
     assert f"{pictures} pictures" in restored.flask("restore", str(folder))
     with restored as stack:
         login = stack.call("POST", "/login", json={"username": "siti", "password": "rahasia123"}).json()
@@ -65,27 +59,15 @@ def test_a_restored_backup_serves_the_main_paths(committed, variables, tmp_path,
         assert stack.call("POST", "/forum/threads", login["access_token"], json=body).status_code == 201
 
 
-def rename_revision(url, name):
-    """Change the name of the database's revision. Return the former name."""
-    with closing(psycopg2.connect(url)) as connection, connection, connection.cursor() as cursor:
-        cursor.execute("SELECT version_num FROM alembic_version")
-        (before,) = cursor.fetchone() or ("",)
-        cursor.execute("UPDATE alembic_version SET version_num = %s", [name])
-    return str(before)
-
-
 def test_a_backup_of_an_unknown_revision_is_refused_before_anything_is_written(committed, variables, tmp_path):
-    folder, there = tmp_path / "backup", tmp_path / "there"
-    before = rename_revision(variables["DATABASE_URL"], "9999")
+    folder, url = tmp_path / "backup", variables["DATABASE_URL"]
+    before = scalar(url, "SELECT version_num FROM alembic_version")
     try:
+        scalar(url, "UPDATE alembic_version SET version_num = '9999'")
         backup_of(committed.extensions["config"], folder)
     finally:
-        rename_revision(variables["DATABASE_URL"], before)
-    there.mkdir()
-    url = empty_database(variables["DATABASE_URL"])
-    restored = WebOnly({**variables, "DATABASE_URL": url, "PATH": PATH}, there)
+        scalar(url, f"UPDATE alembic_version SET version_num = '{before}'")
+    restored = empty_service(variables, tmp_path / "there")
     with pytest.raises(subprocess.CalledProcessError):
         restored.flask("restore", str(folder))
-    with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")
-        assert cursor.fetchone() == (0,)
+    assert scalar(restored.env["DATABASE_URL"], "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == 0

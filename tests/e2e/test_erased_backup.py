@@ -6,9 +6,7 @@ A restore of an older backup does not bring the person back.
 import io
 import shutil
 import subprocess
-from contextlib import closing
 
-import psycopg2
 import pytest
 import sqlalchemy as sa
 
@@ -18,12 +16,11 @@ from app.core.operations import restore
 from app.identity import own_pictures
 from app.identity.models import User
 from app.personal_data import jobs
-from dev.stack.processes import WebOnly
-from dev.testing import empty_database
 from tests.core.media.samples import plain
-from tests.helpers.backups import backup_of
+from tests.helpers.backups import backup_of, empty_service
 from tests.helpers.client import Client
 from tests.helpers.factories import PASSWORD, make_user
+from tests.helpers.migrations import scalar
 from tests.helpers.postgres_programs import PATH
 from tests.personal_data.leaving import MARKS, PERSON
 from tests.personal_data.traces import fill
@@ -42,15 +39,9 @@ def erase(app, user_id):
 
 def traces(url):
     """Return the tables that contain a text of the erased person."""
-    with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
-        cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
-        tables = [name for (name,) in cursor.fetchall()]
-        found = []
-        for name in tables:
-            for mark in MARKS:
-                cursor.execute(f'SELECT EXISTS (SELECT FROM "{name}" AS row WHERE row::text ILIKE %s)', [f"%{mark}%"])
-                found += [name] * bool((cursor.fetchone() or [False])[0])
-        return found
+    tables = scalar(url, "SELECT array_agg(tablename::text) FROM pg_tables WHERE schemaname = 'public'")
+    marked = "SELECT EXISTS (SELECT FROM \"{}\" AS row WHERE row::text ILIKE '%{}%')"
+    return [name for name in tables for mark in MARKS if scalar(url, marked.format(name, mark))]
 
 
 def dumped(folder):
@@ -83,25 +74,17 @@ def test_a_restore_of_an_older_backup_does_not_restore_an_erased_person(committe
 
     # The backup is restored on another host. The folder also contains the list of erased people (tombstones) of the
     # newer backup.
-    there = tmp_path / "there"
-    there.mkdir()
-    url = empty_database(variables["DATABASE_URL"])
-    stack = WebOnly({**variables, "DATABASE_URL": url, "PATH": PATH}, there)
+    stack = empty_service(variables, tmp_path / "there")
     assert "1 people who had been erased" in stack.flask("restore", str(older))
-    assert traces(url) == []
-    assert not list((there / "media").glob(f"*/{name}"))
-    with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
-        cursor.execute("SELECT username FROM users")
-        assert cursor.fetchall() == [("tinggal",)]
+    assert traces(stack.env["DATABASE_URL"]) == []
+    assert not list((tmp_path / "there" / "media").glob(f"*/{name}"))
+    assert scalar(stack.env["DATABASE_URL"], "SELECT string_agg(username, ' ') FROM users") == "tinggal"
 
     # The backup is restored on the same host. The list of erased people (tombstones) is next to the pictures.
     alone = tmp_path / "alone" / "older"
     shutil.copytree(older, alone)
-    here = tmp_path / "here"
-    here.mkdir()
-    url = empty_database(variables["DATABASE_URL"])
-    media = {"MEDIA_ROOT": str(committed.extensions["config"].media_root)}
-    stack = WebOnly({**variables, "DATABASE_URL": url, "PATH": PATH, **media}, here)
+    media = str(committed.extensions["config"].media_root)
+    stack = empty_service(variables, tmp_path / "here", MEDIA_ROOT=media)
     assert "1 people who had been erased" in stack.flask("restore", str(alone))
-    assert traces(url) == []
+    assert traces(stack.env["DATABASE_URL"]) == []
     assert name not in {stored for stored, _ in pictures.store().names()}

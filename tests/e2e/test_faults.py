@@ -35,6 +35,21 @@ def isolated(tmp_path_factory):
         yield opened
 
 
+def through_outage(answers, outage, seen):
+    """Wait for `seen` responses in the outage, and for good ones afterwards.
+
+    Return the times at which the outage began, the server was back, and the first request succeeded.
+    """
+    with outage:
+        down = time.monotonic()
+        wait_until(lambda: len(answers.within(down)) >= seen)
+        ready = time.monotonic()
+    wait_until(lambda: 200 in answers.statuses(ready))
+    back = answers.first(200, ready)
+    wait_until(lambda: len(answers.within(back)) >= SEEN)
+    return down, ready, back
+
+
 def all_logged(isolated, before, load):
     """Wait until the table has a row for each accepted log record. Return False if this takes too long."""
     return eventually(lambda: isolated.logged() - before == load.answers["logs"].accepted)
@@ -44,13 +59,7 @@ def test_reads_get_a_quick_503_while_postgresql_is_stopped_and_then_recover(isol
     before = isolated.logged()
     with Load(isolated.stack, {"reads": READ, "logs": LOG}) as load:
         reads = load.answers["reads"]
-        with isolated.without_postgres("stopped"):
-            down = time.monotonic()
-            wait_until(lambda: len(reads.within(down)) >= SEEN)
-            ready = time.monotonic()
-        wait_until(lambda: 200 in reads.statuses(ready))
-        back = reads.first(200, ready)
-        wait_until(lambda: len(reads.within(back)) >= SEEN)
+        down, ready, back = through_outage(reads, isolated.without_postgres("stopped"), SEEN)
     assert reads.statuses(down, ready) == {503}
     assert reads.retry_after == {"5"}
     assert reads.median_s(down, ready) < AT_ONCE_S
@@ -66,14 +75,8 @@ def test_uncached_reads_get_503_while_postgresql_is_frozen_and_then_recover(tmp_
         own = ("GET", "/pengingat", {"token": token})
         with Load(deployed.stack, {"own": own, "reads": READ, "logs": LOG}, pause_s=0.1) as load:
             own_answers = load.answers["own"]
-            with deployed.without_postgres("frozen"):
-                down = time.monotonic()
-                # Without nginx, this request would wait until the database is back.
-                wait_until(lambda: own_answers.within(down))
-                ready = time.monotonic()
-            wait_until(lambda: 200 in own_answers.statuses(ready))
-            back = own_answers.first(200, ready)
-            wait_until(lambda: len(own_answers.within(back)) >= SEEN)
+            # Without nginx, the one response in the outage would wait until the database is back.
+            down, ready, back = through_outage(own_answers, deployed.without_postgres("frozen"), 1)
         assert own_answers.statuses(down, ready) == {503}
         assert own_answers.retry_after == {"5"}
         assert own_answers.statuses(back) == {200}

@@ -24,6 +24,7 @@ from dev.supervisor import Supervisor
 from dev.system_packages import require
 from tests.e2e.walk import PERSON
 from tests.helpers.factories import make_user
+from tests.helpers.migrations import scalar
 
 pytestmark = [pytest.mark.takes(seconds=12), pytest.mark.processes]
 
@@ -124,16 +125,12 @@ def test_the_statements_of_the_guide_give_the_role_its_settings(grown, committed
     statements = re.findall(r"^ALTER ROLE health (SET \w+ = .*;)$", guide, re.MULTILINE)
     assert len(statements) == len(engines.REQUEST)
     try:
-        with psycopg2.connect(grown.direct_url) as connection, connection.cursor() as cursor:
-            for statement in statements:
-                cursor.execute(f"ALTER ROLE CURRENT_USER {statement}")
-        with psycopg2.connect(grown.direct_url) as connection, connection.cursor() as cursor:
-            settings = ", ".join(f"current_setting('{name}')" for name in engines.REQUEST)
-            cursor.execute(f"SELECT {settings}")
-            assert cursor.fetchone() == ("UTC", "15s", "30s")
+        for statement in statements:
+            scalar(grown.direct_url, f"ALTER ROLE CURRENT_USER {statement}")
+        settings = [scalar(grown.direct_url, f"SHOW {name}") for name in engines.REQUEST]
+        assert settings == ["UTC", "15s", "30s"]
     finally:
-        with psycopg2.connect(grown.direct_url) as connection, connection.cursor() as cursor:
-            cursor.execute("ALTER ROLE CURRENT_USER RESET ALL")
+        scalar(grown.direct_url, "ALTER ROLE CURRENT_USER RESET ALL")
 
 
 def test_requests_that_wait_for_one_email_get_no_503_with_a_full_pool(grown, committed):
@@ -174,7 +171,7 @@ def test_requests_go_on_at_a_standby_that_takes_over(variables, tmp_path):
         web.env["DATABASE_URL"] = f"postgresql://health@/health?host={primary.sockets},{standby.sockets}&port=5432,5432"
         with web:
             access = web.call("POST", "/register", json=PERSON).json()["access_token"]
-            assert eventually(lambda: people(standby.url()) == 1)
+            assert eventually(lambda: scalar(standby.url(), "SELECT count(*) FROM users") == 1)
             primary.child.process.send_signal(signal.SIGQUIT)  # SIGQUIT ends PostgreSQL at once, like a crash.
             primary.child.process.wait()
             supervisor.children.remove(primary.child)
@@ -185,10 +182,3 @@ def test_requests_go_on_at_a_standby_that_takes_over(variables, tmp_path):
             assert web.call("PUT", "/profile", access, json={"domicile": "Bali"}).status_code == 200
             statuses = [web.call("GET", "/profile", access).status_code for _ in range(20)]
             assert statuses == [200] * 20
-
-
-def people(url):
-    with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM users")
-        (count,) = cursor.fetchone() or (0,)
-        return int(count)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from contextlib import closing
 
 import psycopg2
 import pytest
@@ -29,11 +30,8 @@ def output(process):
 
 
 def scalar(database, statement):
-    connection = psycopg2.connect(database)
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute(statement)
-            row = cursor.fetchone()
-            return row and row[0]
-    finally:
-        connection.close()
+    """Run a statement, commit, and return the first value of its result."""
+    with closing(psycopg2.connect(database)) as connection, connection, connection.cursor() as cursor:
+        cursor.execute(statement)
+        row = cursor.fetchone() if cursor.description else None
+        return row and row[0]

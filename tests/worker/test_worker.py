@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-from collections.abc import Callable
 from datetime import timedelta
 from time import sleep
 
@@ -23,11 +22,9 @@ from dev.system_packages import require
 from tests.helpers.client import Client
 from tests.notifications.deliveries import add, age, reread, words_of
 from tests.notifications.senders.looks import sends_of_fonnte
-from tests.worker.running import RunningWorker, processes
+from tests.worker.running import processes
 
 pytestmark = [pytest.mark.takes(seconds=70), pytest.mark.processes]
-
-Start = Callable[..., RunningWorker]
 
 
 def ticks():
