@@ -7,6 +7,8 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+import psutil
+
 from config import ROOT
 from dev.stack.waiting import PATIENCE_S, wait_until
 
@@ -32,7 +34,7 @@ class RunningWorker:
         return self.process.pid
 
     def children(self):
-        return [pid for pid, parent in processes().items() if parent == self.pid]
+        return [child.pid for child in psutil.Process(self.pid).children()]
 
     def clock(self):
         """Wait for the scheduler process and return its id.
@@ -42,8 +44,9 @@ class RunningWorker:
         found = []
 
         def is_there():
-            ours = _command_line(self.pid)  # the command line is empty while the worker starts
-            found[:] = [pid for pid in self.children() if _command_line(pid) == ours]
+            worker = psutil.Process(self.pid)
+            with suppress(psutil.Error):  # a job has ended meanwhile
+                found[:] = [child.pid for child in worker.children() if child.cmdline() == worker.cmdline()]
             return bool(found)
 
         wait_until(is_there)
@@ -71,22 +74,7 @@ class RunningWorker:
             os.killpg(self.pid, signal.SIGKILL)
 
 
-def _command_line(pid):
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""
-
-
-def processes():
-    """Return the id of each running process and the id of its parent."""
-    found = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            try:
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            if fields[0] != "Z":
-                found[int(entry.name)] = int(fields[1])
-    return found
+def is_running(pid):
+    with suppress(psutil.NoSuchProcess):
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    return False

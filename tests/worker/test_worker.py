@@ -22,7 +22,7 @@ from dev.system_packages import require
 from tests.helpers.client import Client
 from tests.notifications.deliveries import add, age, reread, words_of
 from tests.notifications.senders.looks import sends_of_fonnte
-from tests.worker.running import processes
+from tests.worker.running import is_running
 
 pytestmark = [pytest.mark.takes(seconds=70), pytest.mark.processes]
 
@@ -89,7 +89,7 @@ def test_a_scheduler_ends_with_its_worker(start_worker, number):
     child = worker.clock()
     wait_until(ticks)
     worker.end(number)
-    wait_until(lambda: child not in processes())
+    wait_until(lambda: not is_running(child))
 
 
 def test_a_delivery_claimed_by_a_killed_worker_is_retried_after_its_lease(start_worker, sim):
