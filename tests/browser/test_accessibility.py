@@ -22,13 +22,6 @@ def test_pages_have_no_accessibility_violation_and_no_horizontal_scroll(page, vi
     assert violations(page) == []
 
 
-def test_the_outbox_is_less_than_eight_phone_screens_high(page):
-    page.set_viewport_size(PHONE)
-    page.goto("/dev/outbox")
-    assert page.locator(".entry").count() > 20
-    assert page.evaluate("document.documentElement.scrollHeight") < 8 * PHONE["height"]
-
-
 def test_an_open_section_stays_open_after_the_page_refreshes(page):
     page.goto("/dev/outbox")
     page.locator("#later summary").click()

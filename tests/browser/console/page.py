@@ -71,17 +71,15 @@ def register(page, username):
     return {"Authorization": f"Bearer {answer.json()['access_token']}"}
 
 
-def report(page, title, **reason):
-    """Create a thread of Siti, report it as Budi, and return its id."""
+def report(page, title, reason="spam", **files):
+    """Create a thread of Siti, report it as Budi, and return its record."""
     siti, budi = token(page, "siti"), token(page, "budi")
     (category, *_) = page.request.get("/api/forum/categories").json()
-    written = {"title": title, "content": "Sembuh sehari!", "category_id": category["id"]}
-    thread = page.request.post("/api/forum/threads", data=written, headers=siti).json()
-    reported = page.request.post(
-        f"/api/forum/threads/{thread['id']}/lapor", data=reason or {"reason": "spam"}, headers=budi
-    )
+    written = {"title": title, "content": "Sembuh sehari!", "category_id": str(category["id"]), **files}
+    thread = page.request.post("/api/forum/threads", multipart=written, headers=siti).json()
+    reported = page.request.post(f"/api/forum/threads/{thread['id']}/lapor", data={"reason": reason}, headers=budi)
     assert reported.ok, reported.text()
-    return int(thread["id"])
+    return thread
 
 
 def case_of(page, title):
