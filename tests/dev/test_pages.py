@@ -11,7 +11,6 @@ from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
 from app.identity.models import User
 from app.inbox import jobs as inbox
-from app.notifications import outbox
 from app.notifications.models import Channel, DeliveryState, Inbound, deliveries
 from app.notifications.senders.models import PhoneNumber
 from config import Config
@@ -20,6 +19,7 @@ from dev.application import create_development_app
 from tests.helpers.apps import config_for_tests, dispose
 from tests.helpers.factories import make_user
 from tests.helpers.language import assert_readable
+from tests.notifications import deliveries as one_delivery
 
 
 @pytest.fixture(scope="module")
@@ -40,20 +40,8 @@ def developing(development_app):
 
 
 def add(text, **fields):
-    with unit_of_work():
-        outbox.send(
-            outbox.NewDelivery(
-                **{
-                    "kind": "password_reset",
-                    "channel": Channel.MESSAGING,
-                    "dedupe_key": text,
-                    "words": {"text": text},
-                    "target": "+6281",
-                    "expires_at": local_time.now() + timedelta(hours=1),
-                    **fields,
-                }
-            )
-        )
+    reset = {"kind": "password_reset", "dedupe_key": text, "words": {"text": text}, "target": "+6281"}
+    one_delivery.add(**reset | fields)
 
 
 def test_the_outbox_shows_messages_newest_first_with_links_to_click(developing):
@@ -71,18 +59,18 @@ def test_the_outbox_shows_messages_newest_first_with_links_to_click(developing):
     assert "<b>" not in text
 
 
-def entries(app, heading, id_):
-    """Return the visible entries under this heading.
+def shown(app, path):
+    """Return the texts of the elements at an XPath of the outbox page."""
+    page = html.fromstring(app.test_client().get("/dev/outbox").data)
+    return [" ".join(element.text_content().split()) for element in page.xpath(path)]
 
-    If the heading is empty, return the entries in the closed `details` element with this id.
-    """
-    page = html.fromstring(app.test_client().get("/dev/outbox").get_data(as_text=True))
-    found = page.xpath(
-        "//h2[.=$heading]/following-sibling::ol[1]/li" if heading else "//details[@id=$id]//li[@class='entry']",
-        heading=heading,
-        id=id_,
-    )
-    return [" ".join(entry.text_content().split()) for entry in found]
+
+def entries(app, heading):
+    return shown(app, f"//h2[.='{heading}']/following-sibling::ol[1]/li")
+
+
+def folded(app, id_):
+    return shown(app, f"//details[@id='{id_}']//li[@class='entry']")
 
 
 @pytest.fixture
@@ -102,7 +90,7 @@ def test_deliveries_on_several_channels_are_one_entry_with_the_name(developing, 
     for channel in (Channel.MESSAGING, Channel.PUSH_FAN_OUT):
         add(f"dosis {channel}", channel=channel, dedupe_key=f"dosis:{channel}", due_at=due, **mine)
     add("dosis berikut", due_at=due + timedelta(hours=12), **mine)
-    first, second = entries(developing, "Next", "")
+    first, second = entries(developing, "Next")
     assert first.startswith("Siti Aminah siti password reset · ")
     assert "pending message dosis messaging" in first
     assert "pending push" in first
@@ -117,12 +105,12 @@ def test_next_and_latest_deliveries_are_shown_and_others_are_folded(developing):
         add(f"nanti {number}", due_at=local_time.now() + timedelta(minutes=60 - number))
     for number in range(14):
         add(f"lalu {number}", due_at=local_time.now() - timedelta(minutes=number), target=f"+6281{number}")
-    assert [entry.split()[-1] for entry in entries(developing, "Next", "")] == ["5", "4", "3", "2"]
-    assert [entry.split()[-1] for entry in entries(developing, "", "later")] == ["1", "0"]
-    latest = [entry.split()[-1] for entry in entries(developing, "Latest", "")]
+    assert [entry.split()[-1] for entry in entries(developing, "Next")] == ["5", "4", "3", "2"]
+    assert [entry.split()[-1] for entry in folded(developing, "later")] == ["1", "0"]
+    latest = [entry.split()[-1] for entry in entries(developing, "Latest")]
     assert latest == [str(number) for number in range(12)]
-    assert [entry.split()[-1] for entry in entries(developing, "", "older")] == ["12", "13"]
-    assert len(entries(developing, "", "withdrawn")) == 1
+    assert [entry.split()[-1] for entry in folded(developing, "older")] == ["12", "13"]
+    assert len(folded(developing, "withdrawn")) == 1
 
 
 def test_a_developer_can_answer_as_a_recipient(developing, recipient):
@@ -143,8 +131,7 @@ def test_a_developer_can_answer_as_a_recipient(developing, recipient):
 
 def heard(app):
     """Return the incoming messages that the outbox page shows, newest first."""
-    page = html.fromstring(app.test_client().get("/dev/outbox").data)
-    return [" ".join(entry.text_content().split()) for entry in page.xpath("//li[@data-inbound]")]
+    return shown(app, "//li[@data-inbound]")
 
 
 def test_the_outbox_shows_incoming_messages_with_their_outcome(developing, recipient):
@@ -178,7 +165,7 @@ def test_the_outbox_shows_the_receipt_of_a_message(developing):
         db.session.execute(deliveries.update().values(sent))
         failed = {"receipt": "failed", "receipt_code": "131026"}
         db.session.execute(deliveries.update().where(deliveries.c.dedupe_key == "gagal").values(failed))
-    assert sorted(entry.split("sent ")[1] for entry in entries(developing, "Latest", "")) == [
+    assert sorted(entry.split("sent ")[1] for entry in entries(developing, "Latest")) == [
         "failed (131026) message to +6281 gagal",
         "read message to +6281 sampai",
     ]

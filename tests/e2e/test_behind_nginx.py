@@ -6,14 +6,12 @@ import pytest
 import requests
 import sqlalchemy as sa
 
-from app.core.database.session import db, unit_of_work
+from app.core.database.session import db
 from app.logs.models import ActivityLog
 from dev.stack.site import DeployedStack
 from dev.stack.waiting import PATIENCE_S, wait_until
 from dev.system_packages import require
-from tests.core.media.samples import plain
 from tests.e2e.walk import walk
-from tests.helpers.factories import PASSWORD, make_admin, make_user
 
 pytestmark = [pytest.mark.takes(seconds=10), pytest.mark.processes]
 
@@ -61,31 +59,6 @@ def test_nginx_errors_have_the_json_format_of_the_api(site):
     assert (climbing.status_code, climbing.json()["error"]) == (400, "bad_request")
     long = site.call("GET", "/kategori?q=" + "a" * 20_000)
     assert (long.status_code, long.json()["error"]) == (414, "uri_too_long")
-
-
-def test_nginx_serves_no_picture_of_a_hidden_post(site, committed):
-    with unit_of_work():
-        make_user(username="siti")
-        make_admin(username="rina")
-
-    def token(username):
-        login = site.call("POST", "/login", json={"username": username, "password": PASSWORD})
-        return str(login.json()["access_token"])
-
-    form = {"category_id": "1", "title": "Menu", "content": "Apa?"}
-    thread = site.call("POST", "/forum/threads", token("siti"), data=form, files={"image": ("a.jpg", plain())}).json()
-    admin, path = token("rina"), f"/forum/threads/{thread['id']}"
-    assert site.call("POST", f"{path}/lapor", admin, json={"reason": "spam"}).status_code == 201
-    ((case_id,),) = ([case["id"]] for case in site.call("GET", "/admins/moderasi", admin).json())
-    shown = []
-    for decision in ("keep", "hide", "keep"):
-        data = {"decision": decision, "reason": "Iklan obat."}
-        assert site.call("PUT", f"/admins/moderasi/{case_id}", admin, json=data).ok
-        now = site.call("GET", path, admin).json()["image"]
-        shown.append(
-            [now and site.call("GET", f"/..{now}").status_code, site.call("GET", f"/..{thread['image']}").status_code]
-        )
-    assert shown == [[200, 200], [None, 404], [200, 404]]
 
 
 def is_held(connection):

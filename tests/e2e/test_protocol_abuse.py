@@ -76,17 +76,6 @@ def test_an_unread_body_is_not_parsed_as_the_next_request(web):
     assert statuses(web, refused + smuggled) == [404]
 
 
-def test_aborted_half_sent_requests_do_not_block_the_next_request(web):
-    """Half-sent requests would occupy gunicorn's threads, so nginx first waits for the whole request.
-
-    The test of nginx is in `test_behind_nginx`.
-    """
-    for _ in range(50):
-        with socket.create_connection(("127.0.0.1", web.port), timeout=PATIENCE_S) as connection:
-            connection.sendall(b"GET /healthz HTTP/1.1\r\n" + HOST + b"X-Slow: ")
-    assert requests.get(f"http://127.0.0.1:{web.port}/healthz", timeout=PATIENCE_S).status_code == 200
-
-
 def test_the_log_contains_no_traceback(web):
     assert statuses(web, b"GARBAGE\r\n\r\n") == [400]
     assert "Traceback" not in web.log.read_text()

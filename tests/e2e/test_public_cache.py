@@ -97,14 +97,8 @@ def tokens(site):
 def write_thread(site, token, **changed):
     """Create a thread under a pseudonym, with a like of its author."""
     category = site.call("GET", "/forum/categories", token).json()[0]["id"]
-    thread = {
-        "category_id": category,
-        "title": "Menu sehat",
-        "content": "Apa menu Anda?",
-        "use_pseudonym": True,
-        **changed,
-    }
-    written = site.call("POST", "/forum/threads", token, json=thread)
+    thread = {"category_id": category, "title": "Menu sehat", "content": "Apa menu Anda?", "use_pseudonym": True}
+    written = site.call("POST", "/forum/threads", token, json=thread | changed)
     assert written.status_code == 201, written.text
     record = written.json()
     assert site.call("POST", f"/forum/threads/{record['id']}/like", token).json() == {"is_liked": True}
@@ -205,18 +199,13 @@ def test_a_hidden_post_is_removed_from_all_cached_responses(site, tokens):
     thread = write_thread(site, tokens["pasien"], content=f"Beli {MARKER} di sini")
     paths = [
         "/forum/threads",
-        "/forum/threads?per_page=5",
-        f"/forum/threads?q={MARKER}",
-        f"/forum/threads/{thread['id']}",
+        *(f"/forum/threads{rest}" for rest in ("?per_page=5", f"?q={MARKER}", f"/{thread['id']}")),
     ]
     assert all(MARKER in site.call("GET", path).text for path in paths)
     report = site.call("POST", f"{paths[-1]}/lapor", tokens["pendamping"], json={"reason": "spam"})
     assert report.status_code == 201
-    (case,) = (
-        each
-        for each in site.call("GET", "/admins/moderasi", tokens["admin"]).json()
-        if each["thread_id"] == thread["id"]
-    )
+    cases = site.call("GET", "/admins/moderasi", tokens["admin"]).json()
+    (case,) = (each for each in cases if each["thread_id"] == thread["id"])
     hide = {"decision": "hide", "reason": "Iklan."}
     assert site.call("PUT", f"/admins/moderasi/{case['id']}", tokens["admin"], json=hide).status_code == 200
     for path in paths:

@@ -1,4 +1,4 @@
-"""Helpers for migration tests: run `flask db` in its own process, and read from its database."""
+"""Helpers for tests with a database of their own: run `flask` in its own process, and run one statement."""
 
 import subprocess
 import sys
