@@ -5,6 +5,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.identity.models import User
+from tests.accounts.phone_verification.proofs import PATH
 from tests.accounts.registration import SITI
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
@@ -18,6 +19,8 @@ def test_registration_and_profile_refuse_numbers_of_other_countries(client):
     assert "+62" in refused.json["message"]
     person = client.as_(make_user())
     assert_error(person.put("/profile", {"nomor_hp": ABROAD}), 400, "validation_error", "nomor_hp")
+    for number in ("abc", ABROAD):
+        assert_error(person.post(PATH, {"nomor_hp": number}), 400, "validation_error", "nomor_hp")
     assert db.session.scalar(sa.select(sa.func.count(User.id))) == 1
 
 

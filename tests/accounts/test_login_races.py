@@ -1,6 +1,7 @@
 """Logins during a password change: no session of the old password may survive."""
 
-from threading import Barrier, Event, Thread
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, Event
 
 import pytest
 
@@ -13,38 +14,6 @@ from tests.helpers.factories import PASSWORD, make_user
 pytestmark = pytest.mark.processes
 
 LOGINS = 5
-
-
-def register(role=RoleName.PASIEN):
-    with unit_of_work():
-        return make_user(role, username="siti").id
-
-
-def change_password(user_id, password):
-    with unit_of_work():
-        users.set_password(users.get(user_id), password)
-
-
-class Logins:
-    """Threads that log in at the same time with the old password."""
-
-    def __init__(self, app, path="/api/login"):
-        self.app, self.path = app, path
-        self.statuses = []
-        self._threads = [Thread(target=self._log_in) for _ in range(LOGINS)]
-
-    def start(self):
-        for thread in self._threads:
-            thread.start()
-
-    def join(self):
-        for thread in self._threads:
-            thread.join()
-
-    def _log_in(self):
-        body = {"username": "siti", "password": PASSWORD}
-        response = self.app.test_client().post(self.path, json=body)
-        self.statuses.append(response.status_code)
 
 
 @pytest.fixture
@@ -63,36 +32,27 @@ def verified(monkeypatch):
     return all_verified, go_on
 
 
+@pytest.mark.parametrize("is_outdated", [False, True])
 @pytest.mark.parametrize(
     ("path", "role"), [("/api/login", RoleName.PASIEN), ("/api/superadmin/login", RoleName.SUPERADMIN)]
 )
-def test_a_login_that_began_with_the_old_password_is_refused(committed, verified, path, role):
+def test_a_login_that_began_with_the_old_password_is_refused_and_stores_no_hash(
+    committed, verified, monkeypatch, path, role, is_outdated
+):
+    """A login stores an outdated hash anew. It must not store the old password over the new one."""
+    monkeypatch.setattr(passwords, "is_outdated", lambda _: is_outdated)
     all_verified, go_on = verified
-    user_id = register(role)
-    logins = Logins(committed, path)
-    logins.start()
-    all_verified.wait()
-    change_password(user_id, "baru-sekali")
-    go_on.set()
-    logins.join()
-    assert logins.statuses == [401] * LOGINS
-
-
-def test_a_concurrent_rehash_does_not_restore_the_old_password(committed, verified, monkeypatch):
-    monkeypatch.setattr(passwords, "is_outdated", lambda _: True)
-    all_verified, go_on = verified
-    user_id = register()
-    logins = Logins(committed)
-    logins.start()
-    all_verified.wait()
-    change_password(user_id, "baru-sekali")
-    new_hash = _stored_hash(user_id)
-    go_on.set()
-    logins.join()
-    assert logins.statuses == [401] * LOGINS
-    assert _stored_hash(user_id) == new_hash
-
-
-def _stored_hash(user_id):
     with unit_of_work():
-        return users.get(user_id).password_hash
+        user_id = make_user(role, username="siti").id
+    body = {"username": "siti", "password": PASSWORD}
+    with ThreadPoolExecutor(LOGINS) as pool:
+        logins = [pool.submit(committed.test_client().post, path, json=body) for _ in range(LOGINS)]
+        all_verified.wait()
+        with unit_of_work():
+            users.set_password(users.get(user_id), "baru-sekali")
+        with unit_of_work():
+            new_hash = users.get(user_id).password_hash
+        go_on.set()
+    assert [login.result().status_code for login in logins] == [401] * LOGINS
+    with unit_of_work():
+        assert users.get(user_id).password_hash == new_hash

@@ -7,7 +7,6 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.identity import credentials
 from app.identity.models import LoginSession, RoleName
-from tests.accounts.phone_verification.proofs import PATH
 from tests.accounts.registration import SITI, registered
 from tests.accounts.resets import ask as ask_for_reset
 from tests.accounts.roles import role_id
@@ -196,14 +195,6 @@ class TestUpdateProfile:
     def test_a_picture_over_5_mb_is_refused(self, siti):
         response = siti.put("/profile", data={"image": (io.BytesIO(b"x" * (5 * 1024 * 1024 + 1)), "foto.jpg")})
         assert_error(response, 413, "image_too_large")
-
-
-class TestCreatePhoneVerification:
-    """POST /profile/phone/verification"""
-
-    def test_a_number_of_another_country_is_bad_input(self, owner):
-        for number in ("abc", "+6591234567"):
-            assert_error(owner.post(PATH, {"nomor_hp": number}), 400, "validation_error", "nomor_hp")
 
 
 class TestGetUserRoles:

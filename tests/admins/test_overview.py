@@ -6,12 +6,12 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.core.lib.local_time import now
-from app.forum.models import ForumCategory, Post
 from app.identity.models import RoleName
 from app.logs.models import ActivityLog
 from app.personal_data import jobs as personal_data
 from tests.admins.activity import record, store
 from tests.caregivers.dependents import delete
+from tests.forum.posts import category_id, write_reply, write_thread
 from tests.helpers.factories import make_user
 
 
@@ -54,9 +54,10 @@ def test_a_day_begins_and_ends_in_jakarta(admin):
 
 def test_forum_and_activity_equal_a_live_count(admin):
     siti, budi = make_user(username="siti"), make_user()
-    category = db.session.scalars(sa.select(ForumCategory).order_by(ForumCategory.id)).first()
-    assert category is not None
-    seed_forum(siti, budi, category.id)
+    for replies in (1, 2):
+        thread = write_thread(admin.as_(siti))
+        for _ in range(replies):
+            write_reply(admin.as_(budi), thread["id"])
     moments = [now() - timedelta(hours=6 * n) for n in range(20)]
     store(*(record([siti, budi, None][n % 3], moment) for n, moment in enumerate(moments)))
     overview = get_overview(admin)
@@ -71,25 +72,9 @@ def test_forum_and_activity_equal_a_live_count(admin):
     shown = {row["date"]: (row["events"], row["active_users"]) for row in overview["activity"] if row["events"]}
     assert shown == counted
     (row,) = [row for row in overview["forum_categories"] if row["threads"]]
-    assert row == {"category_id": category.id, "name": category.name, "threads": 2, "replies": 3}
-    assert overview["totals"]["replies"] == db.session.scalar(
-        sa.select(sa.func.count()).where(Post.root_id.is_not(None))
-    )
+    assert row == {"category_id": category_id("Medis"), "name": "Medis", "threads": 2, "replies": 3}
+    assert (overview["totals"]["threads"], overview["totals"]["replies"]) == (2, 3)
     assert [row["username"] for row in overview["recent_activity"][:3]] == ["siti", budi.username, None]
-
-
-def seed_forum(siti, budi, category_id):
-    for n in range(2):
-        db.session.execute(
-            sa.text(
-                "WITH t AS (INSERT INTO posts (category_id, user_id, title, content, replies_count)"
-                " VALUES (:c, :u, 'x', 'x', :n) RETURNING id)"
-                " INSERT INTO posts (root_id, depth, user_id, content)"
-                " SELECT t.id, 1, :b, 'x' FROM t, generate_series(1, :n)"
-            ),
-            {"c": category_id, "u": siti.id, "b": budi.id, "n": n + 1},
-        )
-    db.session.execute(sa.update(ForumCategory).where(ForumCategory.id == category_id).values(threads_count=2))
 
 
 def test_the_overview_needs_a_fixed_number_of_statements(admin, statements):
