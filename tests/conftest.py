@@ -142,6 +142,12 @@ def siti(client):
 
 
 @pytest.fixture
+def owner(client):
+    """Return a client logged in as the owner of a fixed number and e-mail."""
+    return client.as_(make_user(username="siti", email="siti@example.com", nomor_hp="081234567890"))
+
+
+@pytest.fixture
 def budi(client):
     """Return a client logged in as a caregiver without patients."""
     data = {"username": "budi", "nama_ktp": "Budi Hartono", "nama_samaran": "Elang"}

@@ -154,20 +154,6 @@ def test_login_needs_the_same_cpu_time_for_known_and_unknown_users(client, monke
     )
 
 
-@pytest.mark.slow
-def test_a_reset_needs_the_same_cpu_time_for_known_and_unknown_numbers(client, statements):
-    make_user(nomor_hp="081234567890")
-
-    def ask(phone):
-        """Request a reset link. Return the first words of each SQL statement."""
-        before = len(statements.seen)
-        client.get(f"/send-verification-code?phone={phone}")
-        return sorted(" ".join(statement.split()[:3]) for statement in statements.seen[before:])
-
-    assert ask("081234567890") == ask("081999999999")
-    assert_alike(lambda: ask("081234567890"), lambda: ask("081999999999"))
-
-
 def assert_alike(known, unknown):
     """Fail if the CPU times of both calls differ by more than 10 %.
 

@@ -6,10 +6,10 @@ from io import BytesIO
 from PIL import Image
 
 from app.identity import credentials
-from tests.accounts.roles import role_id
 from tests.core.media.samples import plain
 from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_admin, make_user
+from tests.helpers.role_ids import role_id
 
 
 def test_an_unreadable_nik_is_null_in_the_profile_and_stays_when_null_is_saved(siti):

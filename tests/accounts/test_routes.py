@@ -9,9 +9,9 @@ from app.identity import credentials
 from app.identity.models import LoginSession, RoleName
 from tests.accounts.registration import SITI, registered
 from tests.accounts.resets import ask as ask_for_reset
-from tests.accounts.roles import role_id
 from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_superadmin, make_user
+from tests.helpers.role_ids import role_id
 
 NIK = "3273014502900001"
 
@@ -146,11 +146,6 @@ class TestGetProfile:
         assert response.json["roles"] == [{"id": role_id("pasien"), "name": "pasien", "is_editable": False}]
         assert response.json["created_at"].endswith("Z")
         assert response.headers["Cache-Control"] == "no-store"
-
-    def test_a_profile_needs_at_most_four_statements(self, siti, statements):
-        siti.get("/profile")
-        with statements.at_most(4):  # SQL statements: session, person, roles, number
-            siti.get("/profile")
 
 
 class TestUpdateProfile:

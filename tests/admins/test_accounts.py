@@ -12,14 +12,11 @@ from app.identity.roles import roles_named
 from app.notifications.models import Delivery
 from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_admin
+from tests.helpers.role_ids import role_ids
 from tests.notifications.deliveries import words_of
 
 FORM = {"email": "Rina.Wijaya@contoh.id", "password": PASSWORD, "nama_ktp": "Rina Wijaya"}
 DELETED, DEMOTED = "Administrator dihapus.", "Peran administrator dicabut. Akunnya tetap ada."
-
-
-def ids(*names):
-    return [role.id for role in roles_named(names)]
 
 
 @pytest.fixture
@@ -121,10 +118,10 @@ def test_the_first_other_role_ends_a_staff_account_for_good(app, client, superad
     if method == "command":
         assert app.test_cli_runner().invoke(args=["users", "set-role", staff.username, path]).exit_code == 0
     else:
-        body = {"role": names} if isinstance(names, str) else {"role_ids": ids(*names)}
+        body = {"role": names} if isinstance(names, str) else {"role_ids": role_ids(*names)}
         by, method = (client.as_(staff), "PUT") if method == "own" else (superadmin, method)
         assert by.open(method, path.format(id=staff.id), json=body).status_code == 200
-    assert superadmin.put(f"/admins/users/{staff.id}", {"role_ids": ids(RoleName.ADMIN)}).status_code == 200
+    assert superadmin.put(f"/admins/users/{staff.id}", {"role_ids": role_ids(RoleName.ADMIN)}).status_code == 200
     make_admin()
     theirs = client.as_(staff)
     assert superadmin.delete(f"/admins/{staff.id}").json == {"message": DEMOTED}
@@ -135,8 +132,8 @@ def test_the_first_other_role_ends_a_staff_account_for_good(app, client, superad
 
 def test_a_staff_account_is_deleted(admin, client, staff):
     staff_id, theirs = staff.id, client.as_(staff)
-    admin.delete(f"/admins/{staff_id}/roles", {"role_ids": ids(RoleName.ADMIN)})
-    admin.post(f"/admins/{staff_id}/roles", {"role_ids": ids(RoleName.ADMIN)})
+    admin.delete(f"/admins/{staff_id}/roles", {"role_ids": role_ids(RoleName.ADMIN)})
+    admin.post(f"/admins/{staff_id}/roles", {"role_ids": role_ids(RoleName.ADMIN)})
     assert admin.delete(f"/admins/{staff_id}").json == {"message": DELETED}
     assert db.session.get(User, staff_id) is None
     assert_error(theirs.get("/profile"), 401)
@@ -157,5 +154,5 @@ def test_every_other_administrator_keeps_the_account(client, superadmin, registe
 
 
 def test_nobody_is_told_of_changed_roles(admin, registered):
-    admin.put(f"/admins/users/{registered.id}", {"role_ids": ids(RoleName.PASIEN, RoleName.PENDAMPING)})
+    admin.put(f"/admins/users/{registered.id}", {"role_ids": role_ids(RoleName.PASIEN, RoleName.PENDAMPING)})
     assert db.session.scalars(sa.select(Delivery)).all() == []

@@ -1,6 +1,5 @@
 """Tests of phone numbers that an administrator removes from an account."""
 
-import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
@@ -12,11 +11,6 @@ from tests.helpers.language import assert_readable
 from tests.notifications.deliveries import words_of
 
 REASON = "Nomor ini sekarang milik orang lain."
-
-
-@pytest.fixture
-def owner(client):
-    return client.as_(make_user(username="siti", email="siti@example.com", nomor_hp=OWN))
 
 
 def free(admin, user_id):

@@ -1,17 +1,17 @@
 """Roles of administrators and super-admins, on all routes that change them."""
 
 from app.identity.models import RoleName
-from app.identity.roles import roles_named
 from tests.admins.factors import set_up
 from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
+from tests.helpers.role_ids import role_ids
 from tests.routes.requests import undone
 
 STAFF = {"email": "ani@contoh.id", "password": PASSWORD, "nama_ktp": "Ani"}
 
 
 def roles(name):
-    return {"role_ids": [role.id for role in roles_named([name])]}
+    return {"role_ids": role_ids(name)}
 
 
 def test_only_a_superadmin_changes_superadmins_and_gives_or_takes_their_role(client, admin, superadmin, subtests):

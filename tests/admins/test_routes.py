@@ -9,21 +9,17 @@ from app.core.database.session import db
 from app.core.lib.local_time import today
 from app.identity import audit
 from app.identity.models import RoleName
-from app.identity.roles import roles_named
 from app.notifications.models import Delivery
 from tests.core.media.samples import plain
 from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
 from tests.helpers.language import assert_readable
+from tests.helpers.role_ids import role_ids
 from tests.notifications.deliveries import words_of
 
 FORM = {"email": "Rina.Wijaya@contoh.id", "password": PASSWORD, "nama_ktp": "Rina Wijaya"}
 NIK = "3273014502900001"
 LINKS = "/admins/caregiver-patient"
-
-
-def ids(*names):
-    return [role.id for role in roles_named(names)]
 
 
 def both(budi, siti):
@@ -126,7 +122,7 @@ class TestUpdateUser:
 
     def test_roles_are_replaced_and_the_audit_log_says_which(self, admin):
         siti = make_user(username="siti")
-        response = admin.put(f"/admins/users/{siti.id}", {"role_ids": ids(RoleName.ADMIN, RoleName.PENDAMPING)})
+        response = admin.put(f"/admins/users/{siti.id}", {"role_ids": role_ids(RoleName.ADMIN, RoleName.PENDAMPING)})
         assert {role["name"] for role in response.json["roles"]} == {"admin", "pendamping"}
         (row,) = admin.get("/admins/audit?action=roles_changed").json
         assert row["details"] == {"given": ["admin", "pendamping"], "taken": ["pasien"]}

@@ -10,10 +10,7 @@ from app.identity.models import RoleName, User
 from tests.caregivers.dependents import PATH, delete, keep
 from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_admin, make_user
-
-
-def role_ids(client):
-    return {row["name"]: row["id"] for row in client.get("/roles").json}
+from tests.helpers.role_ids import role_ids
 
 
 @pytest.fixture
@@ -97,17 +94,15 @@ class TestHavingDependents:
         assert budi.delete("/profile", body).status_code == 202
 
     def test_a_caregiver_with_dependents_cannot_remove_their_own_role(self, budi, ibu):
-        ids = role_ids(budi)
-        assert_error(budi.put("/profile", {"role_ids": [ids["pasien"]]}), 409, "has_dependents")
-        assert budi.put("/profile", {"role_ids": [ids["pasien"], ids["pendamping"]]}).status_code == 200
+        assert_error(budi.put("/profile", {"role_ids": role_ids("pasien")}), 409, "has_dependents")
+        assert budi.put("/profile", {"role_ids": role_ids("pasien", "pendamping")}).status_code == 200
         delete(budi, ibu)
-        assert budi.put("/profile", {"role_ids": [ids["pasien"]]}).status_code == 200
+        assert budi.put("/profile", {"role_ids": role_ids("pasien")}).status_code == 200
 
     def test_an_administrator_cannot_remove_the_role_of_a_caregiver_with_dependents(self, admin, budi, ibu):
-        ids = role_ids(budi)
-        removed = admin.delete(f"/admins/{budi.id}/roles", {"role_ids": [ids["pendamping"]]})
+        removed = admin.delete(f"/admins/{budi.id}/roles", {"role_ids": role_ids("pendamping")})
         assert_error(removed, 409, "has_dependents")
-        changed = admin.put(f"/admins/users/{budi.id}", {"role_ids": [ids["pasien"]]})
+        changed = admin.put(f"/admins/users/{budi.id}", {"role_ids": role_ids("pasien")})
         assert_error(changed, 409, "has_dependents")
         assert budi.user.role_names == {"pendamping"}
 

@@ -2,16 +2,11 @@
 
 import pytest
 
-from app.core.database.session import db
-from app.identity.models import Role
 from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_admin, make_superadmin, make_user
+from tests.helpers.role_ids import role_id
 
 SEEDED = ["superadmin", "admin", "pendamping", "pasien"]
-
-
-def role_id(name):
-    return db.session.scalars(db.select(Role.id).where(Role.name == name)).one()
 
 
 @pytest.fixture

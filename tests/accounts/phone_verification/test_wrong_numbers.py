@@ -1,16 +1,9 @@
 """Phone numbers that answered SALAH NOMOR ("wrong number") and are therefore flagged as wrong."""
 
-from datetime import timedelta
-
 import pytest
-import sqlalchemy as sa
 
 from app.accounts.verification import Proof
-from app.core.database.session import db
-from app.identity.models import User
-from app.notifications.senders import numbers
 from tests.accounts.phone_verification.proofs import (
-    E164,
     NEW,
     OWN,
     ask,
@@ -59,16 +52,14 @@ def test_an_invalid_number_is_shown_as_unreachable(owner):
     assert problem(owner) == "unreachable"
 
 
-def test_the_flag_stays_on_the_wrong_number_after_a_change_of_number(wrong):
+def test_the_flag_stays_on_the_wrong_number_for_each_account_that_has_it(client, wrong):
     wrong.put("/profile", {"nomor_hp": NEW})
     assert problem(wrong) is None
+    later = client.as_(make_user(nomor_hp=OWN))
+    assert problem(later) == "wrong_number"
+    later.put("/profile", {"nomor_hp": "081300000001"})
     wrong.put("/profile", {"nomor_hp": OWN})
     assert problem(wrong) == "wrong_number"
-
-
-def test_an_account_that_takes_the_number_later_sees_the_flag(client, wrong):
-    wrong.put("/profile", {"nomor_hp": NEW})
-    assert problem(client.as_(make_user(nomor_hp=OWN))) == "wrong_number"
 
 
 def test_a_verification_removes_the_flag(wrong):
@@ -112,13 +103,3 @@ def test_a_number_unused_for_90_days_gets_a_reset_link_only_if_verified(client, 
     if used is not None:
         use(OWN, days=used)
     assert len(ask_for_a_link(client)) == links
-
-
-# --- use of a number ------------------------------------------------------------------------------------------------
-
-
-def test_a_use_before_the_account_was_created_does_not_count(app, owner):
-    numbers.record_use(E164[OWN])
-    assert numbers.is_in_use(owner.id)
-    db.session.execute(sa.update(User).values(created_at=sa.func.now() + timedelta(days=1)))
-    assert not numbers.is_in_use(owner.id)
