@@ -10,12 +10,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import psycopg2
 import pytest
-import sqlalchemy as sa
 
 from app.core.database import engines
-from app.core.database.session import db, unit_of_work
+from app.core.database.session import unit_of_work
 from app.identity import sessions
-from app.logs.models import ActivityLog
 from config import ROOT
 from dev.servers import free_port, start_postgres, start_standby, valkey_server
 from dev.stack.processes import Stack, WebOnly
@@ -25,6 +23,7 @@ from dev.system_packages import require
 from tests.e2e.walk import PERSON
 from tests.helpers.factories import make_user
 from tests.helpers.migrations import scalar
+from tests.helpers.overlap import IS_WAITING
 
 pytestmark = [pytest.mark.takes(seconds=12), pytest.mark.processes]
 
@@ -91,12 +90,9 @@ def grown(variables, real_app, tmp_path_factory):
         yield grown
 
 
-def logged(event_type):
-    def look():
-        db.session.rollback()
-        return bool(db.session.scalar(sa.select(ActivityLog.id).where(ActivityLog.event_type == event_type)))
-
-    return look
+def is_logged(grown, event_type):
+    query = f"SELECT EXISTS (SELECT FROM activity_logs WHERE event_type = '{event_type}')"
+    return eventually(lambda: scalar(grown.direct_url, query))
 
 
 def test_requests_and_logs_work_through_pgbouncer_and_a_redis_failover(grown, committed):
@@ -106,7 +102,7 @@ def test_requests_and_logs_work_through_pgbouncer_and_a_redis_failover(grown, co
     assert grown.call("GET", "/profile", access).json()["username"] == "siti"
     assert grown.call("GET", "/forum/threads", access).json() == []
     assert grown.call("POST", "/log/user-log", json={"event_type": "before"}).status_code == 202
-    assert eventually(logged("before"))
+    assert is_logged(grown, "before")
     with psycopg2.connect(host="127.0.0.1", port=grown.pooler_port, user="boss", dbname="pgbouncer") as _:
         pass  # Only PgBouncer has this administration console.
 
@@ -117,7 +113,7 @@ def test_requests_and_logs_work_through_pgbouncer_and_a_redis_failover(grown, co
     grown.spawn_redis()
     assert eventually(grown.is_ready), "the service did not find the new server"
     assert grown.call("POST", "/log/user-log", json={"event_type": "after"}).status_code == 202
-    assert eventually(logged("after"))
+    assert is_logged(grown, "after")
 
 
 def test_the_statements_of_the_guide_give_the_role_its_settings(grown, committed):
@@ -146,17 +142,11 @@ def test_requests_that_wait_for_one_email_get_no_503_with_a_full_pool(grown, com
     with closing(psycopg2.connect(grown.direct_url)) as holder, ThreadPoolExecutor(len(tokens)) as threads:
         holder.cursor().execute("UPDATE users SET email = 'sama@example.org' WHERE id = %s", [holder_id])
         calls = [threads.submit(change, token) for token in tokens]
-        pool_is_used_up = eventually(lambda: waiting() == POOL_SIZE)
+        pool_is_used_up = eventually(lambda: scalar(grown.direct_url, IS_WAITING) == POOL_SIZE)
         holder.rollback()
     assert pool_is_used_up
     # A request that needs a second connection would get a 503.
     assert sorted(call.result() for call in calls) == [200] + [409] * 19
-
-
-def waiting():
-    db.session.rollback()
-    activity = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-    return db.session.scalar(sa.text(activity)) or 0
 
 
 def test_requests_go_on_at_a_standby_that_takes_over(variables, tmp_path):
