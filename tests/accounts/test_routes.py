@@ -151,12 +151,6 @@ class TestGetProfile:
 class TestUpdateProfile:
     """PUT /profile"""
 
-    def test_plain_json_is_accepted_too(self, siti):
-        response = siti.put("/profile", {"email": "siti@example.com", "domicile": "prov. bali"})
-        assert response.status_code == 200
-        assert response.json["email"] == "siti@example.com"
-        assert response.json["domicile"] == "Bali"
-
     def test_the_email_or_phone_number_of_another_user_is_refused(self, siti):
         make_user(email="ani@example.com", nomor_hp="081999999999")
         assert_error(siti.put("/profile", {"email": "ANI@example.com"}), 409, "email_taken")
@@ -182,10 +176,6 @@ class TestUpdateProfile:
         ):
             assert_error(siti.put("/profile", {field: value}), 400, "validation_error", field)
         assert siti.get("/profile").json == before
-
-    def test_an_upload_that_is_not_an_image_is_refused(self, siti):
-        response = siti.put("/profile", data={"image": (io.BytesIO(b"%!PS-Adobe"), "foto.jpg")})
-        assert_error(response, 415, "not_an_image")
 
     def test_a_picture_over_5_mb_is_refused(self, siti):
         response = siti.put("/profile", data={"image": (io.BytesIO(b"x" * (5 * 1024 * 1024 + 1)), "foto.jpg")})

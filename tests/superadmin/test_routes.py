@@ -70,12 +70,9 @@ class TestGetTable:
         assert (page["table"], page["total"], page["limit"], page["offset"]) == ("users", 2, 100, 0)
         assert {"name": "id", "type": "bigint"} in page["columns"]
         siti = page["rows"][1]
-        assert siti["username"] == "siti"
-        assert siti["preferences"] == {"islam": True}
-        assert siti["preference_tags"] == "{islam}"
-        assert siti["is_verified"] is True
+        stored = {"username": "siti", "preferences": {"islam": True}, "preference_tags": "{islam}", "email": None}
+        assert siti == {**siti, **stored, "is_verified": True}
         assert siti["created_at"].endswith("+00")
-        assert siti["email"] is None
 
     def test_rows_are_paged_by_primary_key(self, superadmin):
         page = rows(superadmin, "roles", limit=2, offset=1)
