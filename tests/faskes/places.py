@@ -1,4 +1,4 @@
-"""Helpers that create facilities."""
+"""Helpers that create facilities, and search for them near a position."""
 
 from itertools import count
 
@@ -6,6 +6,8 @@ from app.core.database.session import db
 from app.faskes.models import Faskes
 
 CIMAHI = (-6.88, 107.55)
+#: Position and id of a hospital that only the simulated provider has.
+JAYAPURA, HOSPITAL = (-2.533, 140.718), "ChIJsimulasiJayapura"
 
 _numbers = count(1)
 
@@ -20,8 +22,12 @@ def make_faskes(**data):
     return row
 
 
-def nearby(client, lat, lng, radius=None):
-    query = {"lat": lat, "lng": lng} | ({} if radius is None else {"radius": radius})
-    response = client.get("/faskes/nearby", query_string=query)
+def around(client, at, **query):
+    """Search for facilities around a position."""
+    response = client.get("/faskes/nearby", query_string={"lat": at[0], "lng": at[1], **query})
     assert response.status_code == 200, response.json
-    return response.json["results"]
+    return response.json
+
+
+def ids(body):
+    return [row["id"] for row in body["results"]]

@@ -9,13 +9,13 @@ from app.core.database.session import db
 from app.faskes.models import Faskes
 from app.faskes.service import facilities
 from dev.distance import distance_km
-from tests.faskes.places import make_faskes, nearby
+from tests.faskes.places import around, make_faskes
 
 
 def test_a_search_at_a_pole_or_at_the_antimeridian_is_answered(client):
     for lat, lng in ((90, 0), (-90, 180), (89.99, -180), (0, 180)):
         make_faskes(id=f"at{lat:.0f}_{lng}".replace("-", "m"), lat=lat, lng=lng)
-        assert nearby(client, lat, lng, 50_000)[0]["lat"] == lat
+        assert around(client, (lat, lng), radius=50_000)["results"][0]["lat"] == lat
 
 
 def test_the_database_returns_the_same_facilities_as_a_haversine_check(client):

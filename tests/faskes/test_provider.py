@@ -7,8 +7,7 @@ from app.core.database.session import db
 from app.faskes.models import Faskes
 from app.faskes.service import nearby
 from app.providers.places import Place
-from tests.faskes.places import CIMAHI, make_faskes
-from tests.faskes.provider import HOSPITAL, JAYAPURA, around, ids
+from tests.faskes.places import CIMAHI, HOSPITAL, JAYAPURA, around, ids, make_faskes
 
 
 def test_the_provider_is_called_if_the_database_has_no_result(client, provider):
@@ -54,7 +53,7 @@ def test_an_empty_result_is_remembered_by_cell_and_radius(client, provider):
     kupang = (-10.1699, 123.6)  # near the south of its cell
     assert around(client, kupang) == {"results": [], "status": "ZERO_RESULTS"}
     for north_km, radius, searches in ((0, 5000, 1), (0.4, 5000, 1), (1.1, 5000, 2), (0, 5001, 3)):
-        assert around(client, (kupang[0] + north_km / 111.195, kupang[1]), radius)["results"] == []
+        assert around(client, (kupang[0] + north_km / 111.195, kupang[1]), radius=radius)["results"] == []
         assert provider.places.searches() == searches, (north_km, radius)
 
 

@@ -2,7 +2,7 @@
 
 from app.core.jobs.redis import WEB, connect
 from tests.conftest import config_for_tests
-from tests.faskes.provider import HOSPITAL, JAYAPURA, around, ids
+from tests.faskes.places import HOSPITAL, JAYAPURA, around, ids
 from tests.helpers.client import assert_error
 
 #: Padang, Medan, Kupang, Mataram and Pekanbaru. The simulated provider has no places there.

@@ -1,28 +1,18 @@
 """Parallel searches for the same cell cause only one call to the provider."""
 
-import threading
-
 import sqlalchemy as sa
 
 from app.faskes.service import nearby
-from tests.faskes.provider import HOSPITAL, JAYAPURA, around, ids
+from tests.faskes.places import HOSPITAL, JAYAPURA, around, ids
 from tests.helpers.client import Client
 from tests.helpers.factories import make_admin
+from tests.helpers.overlap import run_together
 
 
 def test_concurrent_searches_cause_one_provider_call(committed, provider):
     provider.fault("places", "latency", times=None, seconds=0.3)
     results = []
-
-    def search():
-        with committed.app_context():
-            results.append(ids(around(Client(committed), JAYAPURA)))
-
-    threads = [threading.Thread(target=search) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(committed, *[lambda: results.append(ids(around(Client(committed), JAYAPURA)))] * 4)
     assert sorted(results) == [[], [], [], [HOSPITAL]]  # the others do not wait
     assert provider.places.searches() == 1
     assert ids(around(Client(committed), JAYAPURA)) == [HOSPITAL]

@@ -6,13 +6,8 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
-from tests.faskes.places import CIMAHI, make_faskes, nearby
+from tests.faskes.places import CIMAHI, around, ids, make_faskes
 from tests.helpers.client import assert_error
-
-
-def ids(response):
-    assert response.status_code == 200, response.json
-    return [row["id"] for row in response.json["results"]]
 
 
 class TestListNearbyFaskes:
@@ -23,15 +18,15 @@ class TestListNearbyFaskes:
         make_faskes(id="near", lat=-6.881)
         make_faskes(id="here", lat=CIMAHI[0])
         make_faskes(id="outside", lat=-6.93)
-        results = nearby(client, *CIMAHI)
+        results = around(client, CIMAHI)["results"]
         assert [(row["id"], row["distance_km"]) for row in results] == [("here", 0.0), ("near", 0.111), ("far", 3.336)]
 
     def test_the_radius_is_5000_metres_unless_said(self, client):
         make_faskes(id="inside", lat=CIMAHI[0] + 4.99 / 111.195)
         make_faskes(id="outside", lat=CIMAHI[0] - 5.01 / 111.195)
-        assert [row["id"] for row in nearby(client, *CIMAHI)] == ["inside"]
-        assert len(nearby(client, *CIMAHI, 5020)) == 2
-        assert nearby(client, *CIMAHI, 1) == []
+        assert ids(around(client, CIMAHI)) == ["inside"]
+        assert len(ids(around(client, CIMAHI, radius=5020))) == 2
+        assert ids(around(client, CIMAHI, radius=1)) == []
 
 
 class TestListFaskesByLocation:
@@ -41,7 +36,7 @@ class TestListFaskesByLocation:
         make_faskes(id="inside", lat=CIMAHI[0] + 49.9 / 111.195)
         make_faskes(id="outside", lat=CIMAHI[0] + 50.1 / 111.195)
         response = client.get(f"/faskes/location?lat={CIMAHI[0]}&lng={CIMAHI[1]}&radius=1")
-        assert [row["id"] for row in response.json["results"]] == ["inside"]
+        assert ids(response.json) == ["inside"]
         assert response.json["results"][0]["distance_km"] == pytest.approx(49.9, abs=0.01)
 
 
@@ -58,7 +53,7 @@ class TestSearchFaskes:
             "CIBA": ["a"], "bab": ["a"], "rs": ["c", "b", "a"], "%": ["b"], "_": ["c"], "\\": ["d"], "%a%": [],
         }.items():  # fmt: skip
             response = client.get("/faskes/search", query_string={"keyword": keyword})
-            assert ids(response) == matches, keyword
+            assert ids(response.json) == matches, keyword
             assert response.json["status"] == ("OK" if matches else "ZERO_RESULTS")
             assert all("distance_km" not in row for row in response.json["results"])
 
@@ -66,7 +61,7 @@ class TestSearchFaskes:
         many = "INSERT INTO faskes (id, nama, lat, lng) SELECT n, 'Klinik', 0, 110 FROM generate_series(1, 10001) n"
         db.session.execute(sa.text(many))
         response = client.get("/faskes/search?keyword=klinik&per_page=2")
-        assert len(ids(response)) == 2
+        assert len(ids(response.json)) == 2
         assert response.headers["X-Total-Count"] == "10000"
 
 
@@ -79,14 +74,14 @@ class TestListFaskes:
             make_faskes(id=f"page-{number}", nama=f"RS Halaman {number}")
         for path in ("/faskes", "/faskes/search?keyword=halaman", "/faskes/location?lat=-6.88&lng=107.55"):
             response = client.get(path)
-            assert (len(ids(response)), response.json["status"]) == (5, "OK")
+            assert (len(ids(response.json)), response.json["status"]) == (5, "OK")
             joint = "&" if "?" in path else "?"
             second = client.get(f"{path}{joint}page=2&per_page=2")
-            assert ids(second) == ids(response)[2:4]
+            assert ids(second.json) == ids(response.json)[2:4]
             assert second.headers["X-Total-Count"] == "5"
             assert second.headers["Link"].endswith('page=3&per_page=2>; rel="next"')
             beyond = client.get(f"{path}{joint}page=9&per_page=2")
-            assert (ids(beyond), beyond.json["status"], beyond.headers["X-Total-Count"]) == ([], "OK", "5")
+            assert (ids(beyond.json), beyond.json["status"], beyond.headers["X-Total-Count"]) == ([], "OK", "5")
 
 
 class TestGetFaskes:

@@ -5,7 +5,6 @@ import signal
 from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 from multiprocessing import get_context
-from threading import Thread
 
 import pytest
 import sqlalchemy as sa
@@ -21,6 +20,7 @@ from dev.servers import start_valkey, valkey_server
 from dev.stack.waiting import eventually
 from dev.supervisor import Supervisor
 from tests.helpers.factories import make_user
+from tests.helpers.overlap import run_together
 from tests.logs.records import put, rows
 
 
@@ -163,16 +163,7 @@ def test_the_ingest_job_is_enqueued_only_if_records_are_waiting(app):
 def test_concurrent_jobs_store_every_record_once(committed, monkeypatch):
     monkeypatch.setattr(stream, "BATCH", 100)
     put(3000)
-
-    def work():
-        with committed.app_context():
-            jobs.ingest()
-
-    threads = [Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(committed, *[jobs.ingest] * 4)
     while stream.waiting():
         jobs.ingest()
     assert db.session.scalar(sa.select(sa.func.count()).select_from(ActivityLog)) == 3000

@@ -6,7 +6,7 @@ from urllib.parse import quote
 from app.core.lib import local_time
 from app.providers import cache, ministry, places, videos
 from tests.articles.samples import first
-from tests.faskes.provider import HOSPITAL, JAYAPURA
+from tests.faskes.places import HOSPITAL, JAYAPURA
 from tests.helpers.client import assert_error
 from tests.videos.samples import CHANNEL, ONE
 
