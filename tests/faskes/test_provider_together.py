@@ -1,5 +1,7 @@
 """Parallel searches for the same cell cause only one call to the provider."""
 
+from unittest.mock import Mock
+
 import sqlalchemy as sa
 
 from app.faskes.service import nearby
@@ -19,11 +21,9 @@ def test_concurrent_searches_cause_one_provider_call(committed, provider):
 
 
 def test_a_rollback_releases_the_claim(committed, provider, monkeypatch):
-    def fail(_):
-        raise sa.exc.OperationalError("INSERT", {}, Exception("gone"))
-
+    gone = sa.exc.OperationalError("INSERT", {}, Exception("gone"))
     with monkeypatch.context() as patch:
-        patch.setattr(nearby, "store", fail)
+        patch.setattr(nearby, "store", Mock(side_effect=gone))
         response = Client(committed).get("/faskes/nearby", query_string={"lat": JAYAPURA[0], "lng": JAYAPURA[1]})
         assert response.status_code == 503
     assert ids(around(Client(committed), JAYAPURA)) == [HOSPITAL]

@@ -5,6 +5,7 @@ import signal
 from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 from multiprocessing import get_context
+from unittest.mock import Mock
 
 import pytest
 import sqlalchemy as sa
@@ -128,11 +129,8 @@ def test_a_refused_record_is_dropped_and_all_others_are_stored(app, caplog):
 def test_an_outage_of_postgresql_drops_nothing(app, monkeypatch):
     put(3)
 
-    def fail(*_):
-        raise sa.exc.OperationalError("", {}, Exception())
-
     with monkeypatch.context() as patch:
-        patch.setattr(jobs, "store", fail)
+        patch.setattr(jobs, "store", Mock(side_effect=sa.exc.OperationalError("", {}, Exception())))
         with pytest.raises(sa.exc.OperationalError):
             jobs.ingest()
     assert stream.waiting() == 3

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import count
+from unittest.mock import Mock
 
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -60,9 +61,6 @@ def test_copies_expire_after_two_days_and_empty_results_after_a_minute(app, kept
 
 
 def test_without_redis_each_call_goes_to_the_source(kept, monkeypatch):
-    def away():
-        raise RedisConnectionError("away")
-
-    monkeypatch.setattr(module, "connection", away)
+    monkeypatch.setattr(module, "connection", Mock(side_effect=RedisConnectionError))
     load = source()
     assert [kept.get("a", load), kept.get("a", load)] == [Thing("nomor 1"), Thing("nomor 2")]

@@ -18,8 +18,8 @@ JAYAPURA = (-2.5330, 140.7180)
 EMPTY = (-10.5, 100.0)
 
 
-def client(sim, url=None, key=KEY):
-    return Places(Http("places", attempts=1, **PATIENT), url or sim.places.url, key)
+def client(sim, url=None, key=KEY, **options):
+    return Places(Http("places", attempts=1, **PATIENT), url or sim.places.url, key, **options)
 
 
 def refusal(sim, **options):
@@ -55,8 +55,7 @@ def waits(monkeypatch):
 
 def test_a_page_token_that_is_not_valid_yet_is_retried_with_growing_waits(sim, waits):
     sim.places.delay_s = 2
-    asked = Places(Http("places"), sim.places.url, KEY, sleep=waits.append)
-    found = asked.nearby(*CIMAHI, 5000)
+    found = client(sim, sleep=waits.append).nearby(*CIMAHI, 5000)
     assert len(found) == len({place.place_id for place in found}) == 60
     assert waits == [0.3, 0.6, 1.2, 0.3, 0.6, 1.2]
     assert sim.places.searches() == 1
@@ -64,8 +63,7 @@ def test_a_page_token_that_is_not_valid_yet_is_retried_with_growing_waits(sim, w
 
 def test_waits_for_a_page_token_grow_to_two_seconds_within_the_budget(sim, waits):
     sim.places.delay_s = 1000
-    asked = Places(Http("places"), sim.places.url, KEY, sleep=waits.append)
-    assert len(asked.nearby(*CIMAHI, 5000)) == 20
+    assert len(client(sim, sleep=waits.append).nearby(*CIMAHI, 5000)) == 20
     assert waits == [0.3, 0.6, 1.2, 2.0]
     assert sum(waits) < places.BUDGET_S
 
@@ -73,11 +71,8 @@ def test_waits_for_a_page_token_grow_to_two_seconds_within_the_budget(sim, waits
 def test_the_first_page_is_returned_when_a_later_page_fails(sim):
     sim.places.delay_s = 0
     for fault in ("OVER_QUERY_LIMIT", "garbage"):
-        http = Http("places", attempts=1, **PATIENT)
-        found = Places(http, sim.places.url, KEY, sleep=lambda _, fault=fault: sim.fault("places", fault)).nearby(
-            *CIMAHI, 5000
-        )
-        assert len(found) == 20, fault
+        asked = client(sim, sleep=lambda _, fault=fault: sim.fault("places", fault))
+        assert len(asked.nearby(*CIMAHI, 5000)) == 20, fault
         sim.clear_faults()
 
 

@@ -22,6 +22,7 @@ PUBLIC, PRIVATE = vapid.new_keys()
 KEY = ec.generate_private_key(ec.SECP256R1())
 AUTH = b"0123456789abcdef"
 P256DH = encoded(KEY.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint))
+SUBSCRIPTION = webpush.Subscription("https://push.example.com/a", P256DH, encoded(AUTH))
 
 
 def sender(subject="mailto:operator@example.com"):
@@ -39,10 +40,9 @@ def opened(body):
 
 
 def test_a_payload_is_decrypted_only_with_the_key_of_the_browser():
-    subscription = webpush.Subscription("https://push.example.com/a", P256DH, encoded(AUTH))
     stranger = ec.generate_private_key(ec.SECP256R1())
     for size in (1, webpush.MAX_PAYLOAD_BYTES):
-        body = webpush._encrypted(subscription, b"x" * size)
+        body = webpush._encrypted(SUBSCRIPTION, b"x" * size)
         assert opened(body) == b"x" * size
         assert len(body) == size + 103 <= 4096
         with pytest.raises(http_ece.ECEException):
@@ -58,8 +58,7 @@ def test_subscription_keys_may_have_base64_padding():
 
 
 def test_two_encrypted_payloads_have_different_keys_and_salts():
-    subscription = webpush.Subscription("https://push.example.com/a", P256DH, encoded(AUTH))
-    bodies = [webpush._encrypted(subscription, b"Halo") for _ in range(2)]
+    bodies = [webpush._encrypted(SUBSCRIPTION, b"Halo") for _ in range(2)]
     assert len({body[:16] for body in bodies}) == 2
     assert len({body[21:86] for body in bodies}) == 2
 

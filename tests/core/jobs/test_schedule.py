@@ -1,6 +1,7 @@
 """Scheduler: a failing tick function does not stop the others, and several schedulers enqueue a periodic job once."""
 
 import logging
+from unittest.mock import Mock
 
 from redis.exceptions import ConnectionError as RedisConnectionError
 from rq import Queue
@@ -11,13 +12,15 @@ from app.core.jobs.queue import BULK, connection
 from app.core.jobs.schedule import HEARTBEAT, Periodic, Scheduler
 from app.identity import jobs
 
-
-def enqueued():
-    return [str(job.func_name) for job in Queue(BULK, connection=connection(), serializer=JSONSerializer).jobs]
+away = Mock(side_effect=RedisConnectionError)
 
 
 def broken():
     raise ValueError("broken")
+
+
+def enqueued():
+    return [str(job.func_name) for job in Queue(BULK, connection=connection(), serializer=JSONSerializer).jobs]
 
 
 def test_other_ticks_and_periodic_jobs_run_after_a_failing_tick(app):
@@ -50,9 +53,6 @@ def test_two_schedulers_enqueue_a_periodic_job_once_per_period(app):
 
 
 def test_a_failed_enqueue_delays_a_daily_job_by_less_than_a_minute(app, monkeypatch):
-    def away(*_, **__):
-        raise RedisConnectionError
-
     now = [1000.0]
     monkeypatch.setattr(schedule, "monotonic", lambda: now[0])
     daily = (Periodic(jobs.delete_expired_sessions, every_s=86400),)
@@ -73,9 +73,6 @@ def test_a_failed_enqueue_delays_a_daily_job_by_less_than_a_minute(app, monkeypa
 
 
 def test_ticks_continue_while_redis_is_unavailable(app, monkeypatch):
-    def away():
-        raise RedisConnectionError
-
     seen = []
     monkeypatch.setattr(schedule, "connection", away)
     clock = Scheduler((lambda: seen.append(1),), (Periodic(jobs.delete_expired_sessions, every_s=60),))
