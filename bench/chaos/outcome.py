@@ -62,7 +62,8 @@ class ExperimentOutcome:
     arrived: Counter[str] = field(default_factory=Counter)
     late_s: dict[str, float] = field(default_factory=dict)
     pushes: Counter[str] = field(default_factory=Counter)
-    #: Number of messages with an unknown outcome, because the worker died or the provider did not respond in time.
+    #: Number of reminders in messages with an unknown outcome, because the worker died or the provider did not respond
+    #: in time.
     unknown: int = 0
     unsettled: int = 0
     #: Result of the dose ledger. None if people do not answer in this chaos experiment.
@@ -102,11 +103,11 @@ class ExperimentOutcome:
         )
 
     def results(self, name: str, *, doubled: int = 0, latest_s: float = LATEST_S) -> Iterator[Result]:
-        """Yield the results and targets. At most `doubled` messages may arrive twice."""
+        """Yield the results and targets. At most `doubled` reminders may arrive twice."""
         yield at_most(f"{name}: lost", self.lost + self.lost_pushes, 0, f"of {2 * self.plan.reminders:,}")
         yield at_most(f"{name}: left open", self.unsettled, 0, "deliveries")
         yield at_most(f"{name}: early", self.early, 0, "messages")
-        yield at_most(f"{name}: sent twice", self.doubled, doubled, "messages")
+        yield at_most(f"{name}: sent twice", self.doubled, doubled, "reminders")
         yield at_most(f"{name}: most of one message", max(self.arrived.values(), default=0), 2, "copies")
         yield at_most(f"{name}: latest", self.latest_s, latest_s, "s after due")
         if self.ledger is not None:

@@ -53,8 +53,12 @@ SETTLE_S = 300.0
 RemindOf = Callable[[str, datetime, int], None]
 
 OPEN = "SELECT count(*) FROM deliveries WHERE state IN ('pending', 'claimed') AND due_at < now() + interval '5 minutes'"
-UNKNOWN = "SELECT count(*) FROM deliveries WHERE channel = 'messaging' AND unknowns > 0 AND kind <> 'alert'"
-
+#: Query for the number of reminders in messages with an unknown outcome. A message names all reminders of a person that
+#: are due in the same second.
+UNKNOWN = """
+SELECT coalesce(sum(cardinality(said)), 0) FROM deliveries
+WHERE channel = 'messaging' AND unknowns > 0 AND user_id = ANY(%s)
+"""
 
 #: The queue of each worker.
 QUEUES = ("urgent", "urgent", "bulk")
@@ -93,7 +97,7 @@ class World:
         #: The class for `rq worker`.
         self.worker = worker
         self.workers: list[Child] = []
-        self._rounds = self._named = self._unknown_before = 0
+        self._rounds = self._named = 0
         #: User ids of this round's people.
         self.people: list[int] = []
         #: Due time of each reminder, by name.
@@ -111,7 +115,6 @@ class World:
         self._rounds += 1
         with self.app.app_context():
             self.people = self.new_people(1 + self.plan.reminders // EACH)
-            self._unknown_before = self.figure(UNKNOWN)
             self.sim.messaging.sent.clear()
             self.sim.push.messages.clear()
             head_start = timedelta(seconds=HEAD_START_S)
@@ -254,9 +257,9 @@ class World:
         ):
             yield cursor
 
-    def figure(self, query: str) -> int:
+    def figure(self, query: str, *values: object) -> int:
         with self.database() as cursor:
-            cursor.execute(query)
+            cursor.execute(query, values or None)  # without values, a percent sign in the query is a plain character
             (number,) = cursor.fetchone()
             return int(number)
 
@@ -269,7 +272,7 @@ class World:
     def _judge(self) -> ExperimentOutcome:
         self._count_arrivals(self.outcome)
         self.outcome.unsettled = self.figure(OPEN)
-        self.outcome.unknown = self.figure(UNKNOWN) - self._unknown_before
+        self.outcome.unknown = self.figure(UNKNOWN, self.people)
         self.leave_database()
         return self.outcome
 
