@@ -29,8 +29,8 @@ POISON = "racun"
 #: The worker class of `bench.chaos.poisoned`, in place of `worker.Worker`.
 WORKER = "bench.chaos.poisoned.Worker"
 
-#: Query for three numbers: the processes that poisonous deliveries have killed, the poisonous deliveries that failed too
-#: early or too late, and the failed deliveries that are not poisonous.
+#: Query for three numbers: the processes that poisonous deliveries have killed, the poisonous deliveries that failed
+#: too early or too late, and the failed deliveries that are not poisonous.
 STATES = f"""
     SELECT
         coalesce(sum(deaths) FILTER (WHERE dedupe_key LIKE '{POISON}:%'), 0),
