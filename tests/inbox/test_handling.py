@@ -1,6 +1,5 @@
 """Each event is handled exactly once, although workers may die or run at the same time."""
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from itertools import count
 
@@ -14,7 +13,8 @@ from app.core.jobs import queue
 from app.core.lib import local_time
 from app.inbox import jobs
 from app.inbox.handlers import InboundHandlers
-from app.notifications.models import Inbound, InboundKind, inbound
+from app.notifications.models import Inbound, InboundKind
+from tests.helpers.overlap import run_together
 from tests.inbox.phones import rows
 
 _numbers = count(1)
@@ -138,13 +138,7 @@ def test_a_statement_timeout_delays_only_rows_of_the_same_sender(app, ear):
 def test_concurrent_workers_handle_each_row_once_in_order_per_sender(committed, ear):
     for n in range(60):
         came(f"{n % 3}:{n}", phone=f"+62812000000{n % 3}")
-
-    def work(_):
-        with committed.app_context():
-            jobs.handle()
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(work, range(4)))
+    run_together(committed, *[jobs.handle] * 4)
     jobs.handle()  # one more run, for messages skipped because another worker handled the same phone
     assert outcomes() == ["heard"] * 60
     assert len(ear.heard) == 60
@@ -181,18 +175,11 @@ def test_without_redis_the_rows_are_handled_directly(app, ear, monkeypatch):
     assert outcomes() == ["heard"]
 
 
-def test_message_texts_and_receipts_are_deleted_after_thirty_days(app, ear):
+def test_message_texts_and_receipts_are_deleted_after_thirty_days_in_several_batches(app, ear, monkeypatch):
+    monkeypatch.setattr(jobs, "FORGET_BATCH", 1)
     for days in (29, 31, 401):
         moment = local_time.now() - timedelta(days=days)
         came(str(days), received_at=moment)
         came(kind=InboundKind.RECEIPT, text=None, received_at=moment, payload={"receipt": "read"})
     jobs.delete_old()
     assert [(row.kind, row.text) for row in rows()] == [("message", "29"), ("receipt", None), ("message", None)]
-
-
-def test_deletion_of_old_texts_continues_over_several_batches(app, ear, monkeypatch):
-    monkeypatch.setattr(jobs, "FORGET_BATCH", 2)
-    for _ in range(5):
-        came(received_at=local_time.now() - timedelta(days=31))
-    jobs.delete_old()
-    assert db.session.scalar(sa.select(sa.func.count()).where(inbound.c.text.is_not(None))) == 0

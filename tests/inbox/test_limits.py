@@ -1,6 +1,5 @@
 """Tests of the limits for answers that the service sends to a phone number. Unknown senders get no answers."""
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
@@ -10,6 +9,7 @@ from app.core.database.session import db, unit_of_work
 from app.inbox import conversation, jobs, limits
 from app.notifications.models import Delivery, Inbound, InboundKind
 from tests.helpers.factories import make_user
+from tests.helpers.overlap import run_together
 from tests.inbox.phones import Phone, rows
 from tests.inbox.reminders import state
 from tests.routes.requests import undone
@@ -99,13 +99,7 @@ def test_concurrent_workers_do_not_exceed_the_reply_limit(committed, monkeypatch
     phone = Phone("+6281234567890")
     for _ in range(10):
         phone.send("BERHENTI")
-
-    def work(_):
-        with committed.app_context():
-            jobs.handle()
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(work, range(4)))
+    run_together(committed, *[jobs.handle] * 4)
     jobs.handle()
     assert [row.handled_at is not None for row in rows()] == [True] * 10
     assert answers() == 5

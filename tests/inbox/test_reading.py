@@ -186,25 +186,9 @@ HARMLESS = sorted(
 )
 #: Words and signs beside which "sudah" never means "done".
 OUTSIDE = [
-    *sorted(reading.NOT_YET | reading.NOT_YET_BESIDE | reading.LATER | reading.SKIP),
-    *[
-        "mual",
-        "muntah",
-        "besok",
-        "mau",
-        "lupa",
-        "kalau",
-        "amlodipin",
-        "terapi",
-        "tidak",
-        "7",
-        "07.00",
-        "?",
-        "😭",
-        "❌",
-        "½",
-    ],
-]
+    *sorted(reading.NOT_YET | reading.NOT_YET_BESIDE | reading.LATER | reading.SKIP), "mual", "muntah", "besok", "mau",
+    "lupa", "kalau", "amlodipin", "terapi", "tidak", "7", "07.00", "?", "😭", "❌", "½",
+]  # fmt: skip
 BLANKS = st.sampled_from([" ", "\n", ", ", ". ", "! ", " 👍 "])
 
 

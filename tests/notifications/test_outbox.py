@@ -18,6 +18,11 @@ from tests.notifications.deliveries import add, ready, reread, words_of
 RESET = About("user", 1)
 
 
+def cancel():
+    with unit_of_work():
+        outbox.cancel(outbox.is_about(RESET))
+
+
 def test_adding_the_same_dedupe_key_twice_makes_one_delivery(app):
     add(dedupe_key="once")
     add(dedupe_key="once")
@@ -39,8 +44,7 @@ def test_a_delivery_that_is_not_yet_due_is_not_claimed(app):
 def test_a_cancelled_delivery_is_not_claimed_and_a_second_cancel_has_no_effect(app):
     row, settled = add(about=RESET), []
     for _ in range(2):
-        with unit_of_work():
-            outbox.cancel(outbox.is_about(RESET))
+        cancel()
         assert claims.claim("urgent", Channel.MESSAGING) is None
         row = reread(row.dedupe_key)
         assert row.state == DeliveryState.CANCELLED
@@ -50,8 +54,7 @@ def test_a_cancelled_delivery_is_not_claimed_and_a_second_cancel_has_no_effect(a
 
 def test_a_cancelled_delivery_that_is_added_again_can_be_claimed(app):
     row = add(dedupe_key="back", about=RESET, words={"text": "lama"})
-    with unit_of_work():
-        outbox.cancel(outbox.is_about(RESET))
+    cancel()
     add(dedupe_key="back", about=RESET, words={"text": "baru"})
     claimed = ready()
     assert (claimed.id, claimed.words) == (row.id, {"text": "baru"})
@@ -60,8 +63,7 @@ def test_a_cancelled_delivery_that_is_added_again_can_be_claimed(app):
 def test_a_sent_delivery_that_is_added_again_stays_sent(app):
     add(dedupe_key="sent", about=RESET)
     claimed = claims.claim("urgent", Channel.MESSAGING)
-    with unit_of_work():
-        outbox.cancel(outbox.is_about(RESET))
+    cancel()
     settlements.record_sent(claimed, "ref")  # the provider was called before the cancellation
     add(dedupe_key="sent", about=RESET)
     assert reread("sent").state == DeliveryState.SENT
@@ -71,8 +73,7 @@ def test_a_claimed_delivery_cancelled_and_added_again_waits_for_the_lease(app):
     add(dedupe_key="busy", about=RESET)
     before = local_time.now()
     assert claims.claim("urgent", Channel.MESSAGING) is not None
-    with unit_of_work():
-        outbox.cancel(outbox.is_about(RESET))
+    cancel()
     add(dedupe_key="busy", about=RESET)
     assert claims.claim("urgent", Channel.MESSAGING) is None
     assert reread("busy").next_try_at >= before + timedelta(seconds=claims.LEASE_S)

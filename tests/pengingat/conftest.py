@@ -10,7 +10,7 @@ from app.core.database import db_time
 from app.core.lib import local_time
 from app.pengingat.ledger import queries
 from app.pengingat.one_tap import links
-from tests.pengingat.answering import create
+from tests.pengingat.answering import create, dose
 from tests.pengingat.ledgers import NOW, Time, caregiver_of
 from tests.pengingat.links import ADDRESS, payloads
 
@@ -36,10 +36,7 @@ def obat():
             "nama_obat": "Metformin",
             "frekuensi": 2,
             "aturan": "sesudah makan",
-            "jadwal": [
-                {"jam": "00:00", "jumlah": 1, "satuan": "tablet"},
-                {"jam": "12:00", "jumlah": 0.5, "satuan": "tablet"},
-            ],
+            "jadwal": [dose("00:00"), dose("12:00", 0.5)],
         },
     }
 

@@ -34,19 +34,10 @@ def test_an_answer_returns_the_occurrence(metformin, moment):
     assert answer.status_code == 200
     row = db.session.scalars(sa.select(Occurrence).filter_by(state="done")).one()
     assert answer.json == {
-        "id": row.id,
-        "pengingat_id": metformin.id,
-        "tipe": "obat",
-        "judul": "Obat diabetes",
-        "slot": "1",
-        "due_at": DUE_AT,
-        "state": "done",
-        "late": False,
-        "answered_at": "2026-03-02T12:05:00Z",
-        "answered_via": "app",
-        "snoozed_until": None,
-        "undelivered": False,
-    }
+        "id": row.id, "pengingat_id": metformin.id, "tipe": "obat", "judul": "Obat diabetes", "slot": "1",
+        "due_at": DUE_AT, "state": "done", "late": False, "answered_at": "2026-03-02T12:05:00Z",
+        "answered_via": "app", "snoozed_until": None, "undelivered": False,
+    }  # fmt: skip
     assert metformin.is_done
     moment.move(minutes=1)
     assert metformin.say("done").json == answer.json

@@ -30,21 +30,10 @@ def test_a_row_shows_the_dose_and_its_answer(metformin, moment):
     moment.move(hours=11, minutes=5)
     (row,) = day(metformin.client)
     assert row == {
-        "pengingat_id": metformin.id,
-        "tipe": "obat",
-        "judul": "Obat diabetes",
-        "what": "0,5 tablet, setelah makan",
-        "slot": "1",
-        "due_at": "2026-03-02T12:00:00Z",
-        "local_time": "19:00",
-        "state": "pending",
-        "late": False,
-        "answered_at": None,
-        "answered_via": None,
-        "snoozed_until": None,
-        "undelivered": False,
-        "can_answer": True,
-    }
+        "pengingat_id": metformin.id, "tipe": "obat", "judul": "Obat diabetes", "what": "0,5 tablet, setelah makan",
+        "slot": "1", "due_at": "2026-03-02T12:00:00Z", "local_time": "19:00", "state": "pending", "late": False,
+        "answered_at": None, "answered_via": None, "snoozed_until": None, "undelivered": False, "can_answer": True,
+    }  # fmt: skip
     metformin.say("done")
     done = {"state": "done", "answered_at": "2026-03-02T12:05:00Z", "answered_via": "app", "can_answer": False}
     assert day(metformin.client) == [{**row, **done}]

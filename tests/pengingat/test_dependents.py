@@ -9,14 +9,13 @@ import sqlalchemy as sa
 from app.core.database.session import db, unit_of_work
 from app.identity import notification_settings
 from app.identity.models import RoleName, User
-from app.notifications import jobs, outbox
 from app.notifications.delivery import messaging
-from app.notifications.models import Channel, Delivery, DeliveryState
+from app.notifications.models import Delivery, DeliveryState
 from app.pengingat.models import Occurrence
 from tests.caregivers.dependents import keep
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
-from tests.notifications.deliveries import words_of
+from tests.notifications.deliveries import add, drained, words_of
 from tests.pengingat.answering import with_doses
 from tests.pengingat.links import payloads, tap
 from tests.routes.requests import undone
@@ -110,20 +109,7 @@ def people(committed, gateway):
 
 
 def send(people, kind="reminder"):
-    with unit_of_work():
-        outbox.send(
-            outbox.NewDelivery(
-                kind=kind,
-                channel=Channel.MESSAGING,
-                dedupe_key=f"{kind}-to-ibu",
-                user_id=people[1],
-                words={"text": "Pengingat untuk Ibu Siti"},
-                expires_at=db.session.scalar(sa.select(sa.func.now() + sa.text("interval '1 hour'"))),
-            )
-        )
-    jobs.drain("urgent")
-    db.session.expire_all()
-    return db.session.scalars(sa.select(Delivery).filter_by(dedupe_key=f"{kind}-to-ibu")).one()
+    return drained(add(kind=kind, user_id=people[1], target=None, words={"text": "Pengingat untuk Ibu Siti"}))
 
 
 def test_a_message_is_sent_to_the_number_of_the_caregiver(people, gateway):

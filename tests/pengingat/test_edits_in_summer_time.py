@@ -24,6 +24,10 @@ def temporary(*times):
     return {"mulai": "2026-04-10", "selesai": "2026-04-20", "jadwal": [dose(jam) for jam in times]}
 
 
+def sessions(**times):
+    return {"jadwal": [{"hari": day, "jam": jam} for day, jam in times.items()]}
+
+
 def make(siti, tipe, details):
     body = {"tipe": tipe, "judul": "J", "timezone": BERLIN, "waktu": "2026-03-02T06:00:00Z", "details": details}
     return create(siti, body)
@@ -57,14 +61,8 @@ CASES = {
         ["07:00", "19:30"],
     ),
     "terapi": (
-        {"jadwal": [{"hari": "senin", "jam": "06:00"}, {"hari": "rabu", "jam": "06:00"}]},
-        {
-            "jadwal": [
-                {"hari": "senin", "jam": "06:00"},
-                {"hari": "jumat", "jam": "06:00"},
-                {"hari": "rabu", "jam": "05:00"},
-            ]
-        },
+        sessions(senin="06:00", rabu="06:00"),
+        sessions(senin="06:00", jumat="06:00", rabu="05:00"),
         ["07:00", "07:00", "07:00"],
     ),
 }

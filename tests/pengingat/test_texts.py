@@ -11,6 +11,7 @@ from app.pengingat.outgoing.texts import Recipient
 from app.pengingat.timetable.schedule import Due
 from app.pengingat.types.base import WALL
 from tests.helpers.language import assert_readable
+from tests.pengingat.answering import dose
 
 SEVEN = datetime(2026, 3, 10, 0, 0, tzinfo=UTC)
 SITI = Recipient("Siti Aminah")
@@ -18,10 +19,7 @@ METFORMIN = {
     "nama_obat": "Metformin",
     "frekuensi": 2,
     "aturan": "setelah makan",
-    "jadwal": [
-        {"jam": "00:00", "jumlah": 1.0, "satuan": "tablet"},
-        {"jam": "12:00", "jumlah": 0.5, "satuan": "tablet"},
-    ],
+    "jadwal": [dose("00:00", 1.0), dose("12:00", 0.5)],
 }
 DOSE = "waktunya minum Metformin (1 tablet, setelah makan) pukul 07.00 WIB."
 VISIT = {"nama_dokter": "dr. Ani", "spesialisasi": "Mata", "nama_faskes": "RSUD"}
@@ -88,13 +86,9 @@ def test_message_and_push_have_the_sentence_of_the_type_without_links(subtests):
 
 def test_times_are_shown_in_the_time_zone_of_the_reminder():
     for zone, time in {
-        "Asia/Pontianak": "07.00 WIB",
-        "Asia/Makassar": "08.00 WITA",
-        "Asia/Jayapura": "09.00 WIT",
-        "Europe/Berlin": "01.00 CET",
-        "Asia/Kathmandu": "05.45 UTC+05:45",
-        "Asia/Dubai": "04.00 UTC+04",
-    }.items():
+        "Asia/Pontianak": "07.00 WIB", "Asia/Makassar": "08.00 WITA", "Asia/Jayapura": "09.00 WIT",
+        "Europe/Berlin": "01.00 CET", "Asia/Kathmandu": "05.45 UTC+05:45", "Asia/Dubai": "04.00 UTC+04",
+    }.items():  # fmt: skip
         assert said("obat", METFORMIN, zone=zone).endswith(f"pukul {time}.")
 
 
@@ -153,29 +147,14 @@ def test_a_push_body_is_cut_to_the_maximum_length():
 
 def test_people_are_greeted_by_their_short_name():
     for name, short in {
-        "Siti Aminah": "Siti",
-        "Ani, S.Kep": "Ani",
-        "dr.Ani Sp.PD": "Ani",
-        "H. M. Yusuf": "Yusuf",
-        "Prof. Dr. Ir. H. Joko Widodo": "Joko",
-        "HJ. FATIMAH": "FATIMAH",
-        "bapak haji Ahmad": "haji",
-        "Bpk. Drs Budi": "Budi",
-        "Ny Tn Sdr. Wati": "Wati",
-        "Ibu Hj.": "Ibu Hj.",
-        "I Gusti Ngurah Rai": "Gusti",
-        "NI WAYAN SARI": "WAYAN",
-        "Moh Hatta": "Hatta",
-        "H M Abd Gani": "Gani",
-        "St Aisyah": "Aisyah",
-        "A. B. Susanto": "Susanto",
-        "Ida Bagus": "Ida",
-        "Nia": "Nia",
-        "I": "I",
-        "  ": "",
+        "Siti Aminah": "Siti", "Ani, S.Kep": "Ani", "dr.Ani Sp.PD": "Ani", "H. M. Yusuf": "Yusuf",
+        "Prof. Dr. Ir. H. Joko Widodo": "Joko", "HJ. FATIMAH": "FATIMAH", "bapak haji Ahmad": "haji",
+        "Bpk. Drs Budi": "Budi", "Ny Tn Sdr. Wati": "Wati", "Ibu Hj.": "Ibu Hj.", "I Gusti Ngurah Rai": "Gusti",
+        "NI WAYAN SARI": "WAYAN", "Moh Hatta": "Hatta", "H M Abd Gani": "Gani", "St Aisyah": "Aisyah",
+        "A. B. Susanto": "Susanto", "Ida Bagus": "Ida", "Nia": "Nia", "I": "I", "  ": "",
         **dict.fromkeys(["drg Ani", "dra Ani", "Drs Ani", "ir Ani", "prof Ani", "kh Ani", "nn Ani", "bp Ani"], "Ani"),
         **dict.fromkeys(["tn Ani", "Ibu Ani", "moch Ani", "muh Ani", "mhd Ani"], "Ani"),
-    }.items():
+    }.items():  # fmt: skip
         assert texts.first_name(name) == short
 
 
