@@ -35,16 +35,6 @@ def test_a_late_message_answers_the_reminder_sent_before_it_was_written(phone, s
     assert state(second) == "done"
 
 
-def test_done_answers_the_latest_open_reminder_then_the_previous_one(phone, sent):
-    (first,), (last,) = sent("Metformin", ago=30), sent("Amlodipin", ago=5)
-    phone.write("SUDAH")
-    assert phone.write("sudah kak").outcome == "answered:done"
-    assert (state(first), state(last)) == ("pending", "done")
-    age(minutes=3)
-    phone.write("SUDAH")
-    assert (state(first), state(last)) == ("done", "done")
-
-
 def test_a_one_word_title_is_not_accepted_as_a_reminder_name(phone, sent, siti):
     rows = sent("Metformin", "Amlodipin")
     siti.put(f"/pengingat/{read(rows[0]).reminder_id}", {"judul": "Pagi"})

@@ -100,5 +100,6 @@ def past(user_id, day, state, *, month=2, **fields):
     """
     due_at = datetime(2026, month, day, 12, tzinfo=UTC)
     values = {"tipe": "obat", "judul": "Metformin", "slot": "0", "due_at": due_at, "day": due_at.date()}
-    db.session.add(Occurrence(user_id=user_id, state=state, **{**values, **fields}))
+    db.session.add(row := Occurrence(user_id=user_id, state=state, **{**values, **fields}))
     db.session.flush()
+    return row

@@ -7,6 +7,7 @@ import pytest
 from app.pengingat import jobs
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
+from tests.pengingat.answering import create, with_doses
 from tests.pengingat.ledgers import NOW, past
 from tests.pengingat.reports import report, text_of
 
@@ -100,11 +101,10 @@ def test_the_percentage_is_null_without_delivered_occurrences(siti, siti_id, mom
 
 def test_history_includes_a_dose_on_the_next_day_of_an_eastern_time_zone(siti, moment, obat):
     """In Jayapura it is 00:10. In Jakarta, the time zone of the newest reminder, it is 22:10 of the day before."""
-    details = {**obat["details"], "jadwal": [{**obat["details"]["jadwal"][0], "jam": "15:10"}], "frekuensi": 1}
-    eastern = siti.post("/pengingat/obat", {**obat, "timezone": "Asia/Jayapura", "details": details}).json["id"]
+    eastern = create(siti, {**obat, "timezone": "Asia/Jayapura"}, **with_doses(obat, "15:10"))
     siti.post("/pengingat/obat", {**obat, "timezone": "Asia/Jakarta"})
     moment.move(hours=14, minutes=30)
-    for path in ("/pengingat/riwayat", f"/pengingat/{eastern}/riwayat"):
+    for path in ("/pengingat/riwayat", f"{eastern.path}/riwayat"):
         assert rows(siti, path=path)[0][0] == "03-02T15:10"
     assert siti.get("/pengingat/kepatuhan").json["end"] == "2026-03-03"
 

@@ -10,30 +10,19 @@ from app.pengingat import jobs
 from tests.caregivers.dependents import keep
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
+from tests.pengingat.answering import create
 from tests.pengingat.links import page, payloads, said, tap
 from tests.routes.requests import undone
 
 DUE_AT = "2026-03-02T12:00:00Z"
 
 
-class Beside:
-    """A meal and a second medicine. Both are due in the same minute as the dose that has the answer link."""
-
-    def __init__(self, siti, obat):
-        meal = {"tipe": "makan", "judul": "M", "waktu": DUE_AT, "details": {"makan_malam": {"jam": "12:00"}}}
-        self.siti = siti
-        self.meal = siti.post("/pengingat/", meal).json["id"]
-        self.medicine = siti.post("/pengingat/obat", obat).json["id"]
-
-    def say(self, reminder_id, status, **more):
-        body = {"status": status, "due_at": DUE_AT, **more}
-        assert self.siti.post(f"/pengingat/{reminder_id}/konfirmasi", body).status_code == 200
-
-
 @pytest.fixture
 def beside(token, siti, moment, obat):
+    """Return a meal and a second medicine, due in the same minute as the dose that has the answer link."""
     moment.move(minutes=-10)
-    made = Beside(siti, obat)
+    meal = {"tipe": "makan", "judul": "M", "waktu": DUE_AT, "details": {"makan_malam": {"jam": "12:00"}}}
+    made = {"meal": create(siti, meal), "medicine": create(siti, obat)}
     moment.move(minutes=10)
     payloads("messaging")
     return made
@@ -70,7 +59,7 @@ PLAYS = [
 ]
 
 
-def test_each_time_of_a_list_has_a_numbered_line(token, client, beside, moment, subtests):
+def test_each_time_of_a_list_has_a_numbered_line(token, client, siti, beside, moment, subtests):
     begun = moment.now
     for play, states, buttons, advice in PLAYS:
         moment.now = begun
@@ -85,9 +74,9 @@ def test_each_time_of_a_list_has_a_numbered_line(token, client, beside, moment, 
                     case ["tap", status]:
                         tap(client, token, status)
                     case [which, "delete"]:
-                        beside.siti.delete(f"/pengingat/{getattr(beside, which)}")
+                        siti.delete(beside[which].path)
                     case [which, status]:
-                        beside.say(getattr(beside, which), status)
+                        beside[which].answer(status, due_at=DUE_AT)
             times = zip((1, 2, 3), ("Obat", "Makan", "Obat"), states.split(), strict=True)
             lines = [f"{n}. {name} pukul 19.00 WIB: {WORDS[state]}" for n, name, state in times]
             assert said(client, token) == ("\n".join(lines), buttons.split())

@@ -11,6 +11,7 @@ from app.pengingat.models import Occurrence, Pengingat
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
 from tests.helpers.offenders import assert_none
+from tests.pengingat.answering import with_doses
 from tests.routes.registry import ACCESS
 from tests.routes.requests import undone
 
@@ -46,11 +47,9 @@ IDENTITIES = {
 
 
 @pytest.fixture
-def obat():
+def obat(obat):
     """Return the request body of a medicine with a stock. Its dose is due in half an hour."""
-    dose = {"jam": "01:30", "jumlah": 1, "satuan": "tablet"}
-    details = {"nama_obat": "Metformin", "frekuensi": 1, "aturan": "sesudah makan", "jadwal": [dose]}
-    return {"tipe": "obat", "judul": "Obat diabetes", "details": {**details, "persediaan": {"sisa": 10}}}
+    return {"tipe": "obat", **obat, "details": with_doses(obat, "01:30", persediaan={"sisa": 10})}
 
 
 @pytest.fixture

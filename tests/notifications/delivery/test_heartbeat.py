@@ -25,16 +25,12 @@ def address(committed, sim, monkeypatch):
         yield url
 
 
-def healthy(monkeypatch):
-    monkeypatch.setattr(heartbeat, "worker_problems", list)
-
-
 def test_the_heartbeat_is_scheduled_once_a_minute_in_the_urgent_queue():
     assert Periodic(heartbeat.beat, every_s=60, queue=URGENT) in PERIODIC
 
 
 def test_a_healthy_state_is_reported_as_success(address, sim, monkeypatch):
-    healthy(monkeypatch)
+    monkeypatch.setattr(heartbeat, "worker_problems", list)
     heartbeat.beat()
     assert sim.heartbeat.said == [("success", "")]
 
@@ -60,7 +56,7 @@ def test_an_unavailable_server_is_named_in_the_heartbeat(address, sim, monkeypat
 
 
 def test_a_failing_monitor_raises_no_error_and_its_address_is_not_logged(address, sim, monkeypatch, caplog):
-    healthy(monkeypatch)
+    monkeypatch.setattr(heartbeat, "worker_problems", list)
     for fault in ("unknown", "rate", "garbage", "down"):
         sim.fault("heartbeat", fault)
         heartbeat.beat()

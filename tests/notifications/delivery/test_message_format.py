@@ -27,25 +27,16 @@ INSIDE = timedelta(hours=23, minutes=45)
 OUTSIDE = timedelta(hours=23, minutes=55)  # less than 24 hours, but within the safety margin of 10 minutes
 
 
-def test_a_message_within_24_hours_is_sent_as_text_with_buttons(committed, sim, whatsapp):
+def test_a_message_is_text_with_buttons_within_24_hours_and_later_a_template_of_its_kind(committed, sim, whatsapp):
     whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
-    user = committed_user()
-    wrote(user.phone, INSIDE)
-    row = drained(add(user_id=user.id, target=None, kind="reminder", words=REMINDER))
-    (message,) = sim.messaging.sent
-    assert (message.kind, message.text, message.callback) == ("interactive", TEXT, f"d:{row.id}")
-    assert message.buttons == ("T:abc", "T:abc:snooze", "T:abc:skip")
-
-
-def test_a_message_outside_24_hours_is_sent_as_the_template_of_its_kind(committed, sim, whatsapp):
-    whatsapp(WHATSAPP_APP_SECRET="s", WHATSAPP_TEMPLATES='{"reminder": "pengingat"}')
-    user = committed_user()
-    wrote(user.phone, OUTSIDE)
-    drained(add(user_id=user.id, target=None, kind="reminder", words=REMINDER))
-    (message,) = sim.messaging.sent
     said = "waktunya minum Metformin (1 tablet) pukul 07.00 WIB. Jawab di sini: https://sehat.id/k/abc"
-    assert (message.kind, message.text) == ("template", f"pengingat | Siti | {said}")
-    assert message.buttons == ("T:abc", "T:abc:snooze", "T:abc:skip")
+    for ago, kind, text in ((INSIDE, "interactive", TEXT), (OUTSIDE, "template", f"pengingat | Siti | {said}")):
+        user = committed_user()
+        wrote(user.phone, ago)
+        row = drained(add(user_id=user.id, target=None, kind="reminder", words=REMINDER))
+        message = sim.messaging.sent[-1]
+        assert (message.kind, message.text, message.callback) == (kind, text, f"d:{row.id}")
+        assert message.buttons == ("T:abc", "T:abc:snooze", "T:abc:skip")
 
 
 #: Templates, kind and words of a message, and the beginning of the template that is sent.

@@ -3,19 +3,18 @@
 from dataclasses import replace
 
 import pytest
-import sqlalchemy as sa
 
 from app.core.database import db_time
 from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
 from app.identity.models import User
 from app.notifications.broadcasts import fan_out
-from app.notifications.broadcasts import service as broadcasts
 from app.notifications.delivery import number_verification
-from app.notifications.models import About, Broadcast, Channel, Delivery, DeliveryState
+from app.notifications.models import Channel, DeliveryState
 from app.pengingat.caregiving import alerts
 from app.pengingat.ledger import bells, stock
 from tests.helpers.factories import make_user
+from tests.notifications.broadcasts.announcing import announce, recipients
 from tests.notifications.deliveries import add, drained, reread
 
 #: Kinds of messages that are not sent to an unverified number, by mode.
@@ -39,7 +38,7 @@ def person(*, is_proven):
         return user.id
 
 
-def prove(user, is_proven=True):
+def prove(user, is_proven):
     user.phone_verified_at = local_time.now() if is_proven else None
     db.session.flush()
 
@@ -74,25 +73,17 @@ def test_each_mode_cancels_its_kinds_of_messages_to_unverified_numbers(committed
 def test_a_number_is_checked_when_a_message_is_sent(committed, gateway, mode):
     """The number's state at the time of sending counts, and not its state when the message was planned."""
     mode("required")
-    user_id = person(is_proven=False)
-    row = add(kind="reminder", user_id=user_id, target=None)
-    with unit_of_work():
-        prove(db.session.get_one(User, user_id))
-    assert drained(row).state == DeliveryState.SENT
-    row = add(kind="reminder", user_id=user_id, target=None)
-    with unit_of_work():
-        prove(db.session.get_one(User, user_id), is_proven=False)
-    assert drained(row).state == DeliveryState.CANCELLED
+    for is_proven, state in ((True, DeliveryState.SENT), (False, DeliveryState.CANCELLED)):
+        user_id = person(is_proven=not is_proven)
+        row = add(kind="reminder", user_id=user_id, target=None)
+        with unit_of_work():
+            prove(db.session.get_one(User, user_id), is_proven)
+        assert drained(row).state == state
 
 
 @pytest.mark.parametrize(("name", "expected"), [("off", {"proven", "unproven"}), ("soft", {"proven"})])
 def test_a_broadcast_excludes_unverified_numbers_in_soft_mode(committed, mode, name, expected):
     mode(name)
     people = {"proven": person(is_proven=True), "unproven": person(is_proven=False)}
-    with unit_of_work():
-        broadcasts.announce(About("article", 1))
-    broadcast = db.session.scalars(sa.select(Broadcast)).one()
-    fan_out.fan_out(broadcast.id)
-    db.session.expire_all()
-    told = set(db.session.scalars(sa.select(Delivery.user_id).filter_by(kind="broadcast")))
-    assert told == {people[each] for each in expected}
+    fan_out.fan_out(announce())
+    assert recipients() == {people[each] for each in expected}

@@ -21,6 +21,7 @@ from app.providers import webhooks
 from tests.notifications.deliveries import REMINDER, add, committed_user, drained, reread
 from tests.notifications.senders.looks import rows, sender
 from tests.notifications.senders.numbers_of_people import pass_time
+from tests.pengingat.ledgers import past
 
 SECRET = {"WHATSAPP_APP_SECRET": "s"}
 TEMPLATES = {**SECRET, "WHATSAPP_TEMPLATES": '{"reminder": "pengingat"}', "MESSAGING_PROVIDER": "whatsapp_cloud"}
@@ -105,8 +106,7 @@ def test_a_missed_dose_whose_message_failed_later_is_marked_as_undelivered(commi
     user = committed_user()
     due_at = local_time.now() - timedelta(hours=1)
     with unit_of_work():
-        dose = Occurrence(user_id=user.id, tipe="obat", judul="M", slot="0", due_at=due_at, day=due_at.date())
-        db.session.add(dose)
+        dose = past(user.id, 1, "pending", due_at=due_at)
     sim.messaging.fail_later()
     add(user_id=user.id, target=None, kind="reminder", payload={"bell": "first"}, words=REMINDER, due_at=due_at)
     jobs.drain("urgent")

@@ -14,10 +14,11 @@ from app.notifications import jobs
 from app.notifications.models import Delivery, DeliveryState
 from app.notifications.senders import jobs as senders
 from app.notifications.senders.models import Sender
-from app.pengingat.models import Occurrence, OccurrenceState
+from app.pengingat.models import Occurrence
 from tests.helpers.factories import make_user
 from tests.notifications.deliveries import add, drained, reread
 from tests.notifications.senders.looks import pass_time
+from tests.pengingat.ledgers import past
 
 
 def accepted_and_held(sim, **fields):
@@ -105,15 +106,12 @@ def test_a_missed_dose_whose_message_was_taken_back_is_undelivered(committed, si
     due_at = local_time.now() - timedelta(hours=1)
     with unit_of_work():
         person = make_user()
-        values = {"tipe": "obat", "judul": "M", "slot": "0", "due_at": due_at, "day": due_at.date()}
-        missed = Occurrence(user_id=person.id, state=OccurrenceState.MISSED, **values)
-        db.session.add(missed)
+        missed = past(person.id, 1, "missed", due_at=due_at)
     bell = {"kind": "reminder", "payload": {"bell": "first"}, "words": {"text": "Halo"}}
     accepted_and_held(sim, user_id=person.id, target=None, due_at=due_at, **bell)
     pass_time(hours=1)
     with unit_of_work():
-        earlier = sa.update(Occurrence).values(due_at=Occurrence.due_at - timedelta(hours=1))
-        db.session.execute(earlier)
+        db.session.execute(sa.update(Occurrence).values(due_at=Occurrence.due_at - timedelta(hours=1)))
     jobs.take_back()
     assert db.session.get_one(Occurrence, missed.id, populate_existing=True).undelivered
 
