@@ -1,7 +1,6 @@
 """Fixtures: an application with active webhooks, and the fake phone of Siti, a patient."""
 
 import uuid
-from dataclasses import replace
 from datetime import UTC, timedelta
 
 import pytest
@@ -17,16 +16,14 @@ __all__ = ["moment"]
 
 
 @pytest.fixture
-def live(real_app, monkeypatch):
+def live(real_app, change_settings):
     """Return the application with active webhooks of both providers."""
-    changed = replace(
-        real_app.extensions["config"],
+    change_settings(
         whatsapp_app_secret=APP_SECRET,
         whatsapp_verify_token=VERIFY_TOKEN,
         fonnte_webhook_token=FONNTE_TOKEN,
         messaging_number="+6281100000000",
     )
-    monkeypatch.setitem(real_app.extensions, "config", changed)
     return real_app
 
 

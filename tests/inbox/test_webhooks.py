@@ -1,7 +1,6 @@
 """Tests of webhook bodies: signatures, duplicates, invalid JSON, and what is read from them."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -133,10 +132,9 @@ def number(phone_number_id, **value):
 
 
 @pytest.fixture
-def ours(live, monkeypatch):
+def ours(live, change_settings):
     """Configure 100200300400 as the id of the service's own number."""
-    config = replace(live.extensions["config"], messaging_sender_id="100200300400")
-    monkeypatch.setitem(live.extensions, "config", config)
+    change_settings(messaging_sender_id="100200300400")
 
 
 @pytest.mark.usefixtures("ours")

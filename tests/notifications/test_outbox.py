@@ -1,6 +1,5 @@
 """Deliveries that are added to the outbox, and cancelled."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -12,7 +11,6 @@ from app.identity import field_encryption
 from app.notifications import outbox
 from app.notifications.delivery import claims, sealing, settlements
 from app.notifications.models import About, Channel, Delivery, DeliveryState
-from tests.helpers.apps import config_for_tests
 from tests.notifications.deliveries import add, ready, reread, words_of
 
 RESET = About("user", 1)
@@ -87,9 +85,8 @@ def test_a_sealed_text_cannot_be_decrypted_for_another_user(app):
 
 
 @pytest.mark.parametrize(("environment", "kept"), [("testing", {"text": "rahasia"}), ("production", None)])
-def test_settling_deletes_the_sealed_text_and_production_keeps_no_copy(app, monkeypatch, environment, kept):
-    config = replace(config_for_tests(), environment=environment)
-    monkeypatch.setitem(app.extensions, "config", config)
+def test_settling_deletes_the_sealed_text_and_production_keeps_no_copy(app, change_settings, environment, kept):
+    change_settings(environment=environment)
     for key, settle in (
         ("sent", lambda claimed: settlements.record_sent(claimed, None)),
         ("failed", lambda claimed: settlements.record_failed(claimed, "no")),

@@ -58,9 +58,9 @@ def metformin(siti, moment, obat):
 
 
 @pytest.fixture
-def public(app, monkeypatch):
+def public(app, change_settings):
     """Set `public_url`, so that messages contain links."""
-    monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], public_url=ADDRESS))
+    change_settings(public_url=ADDRESS)
 
 
 @pytest.fixture

@@ -76,10 +76,7 @@ def test_the_history_begins_thirty_days_ago(siti, siti_id, moment):
     assert len(rows(siti, "?end=2026-02-01")) == 2
 
 
-@pytest.mark.parametrize(
-    ("zone", "day"),
-    [("Pacific/Kiritimati", "2026-03-03"), ("Pacific/Pago_Pago", "2026-03-02")],
-)
+@pytest.mark.parametrize(("zone", "day"), [("Pacific/Kiritimati", "2026-03-03"), ("Pacific/Pago_Pago", "2026-03-02")])
 def test_days_follow_the_time_zone_of_the_reminder(siti, moment, obat, zone, day):
     siti.post("/pengingat/obat", {**obat, "timezone": zone})
     moment.move(hours=11)

@@ -1,6 +1,5 @@
 """Texts of reminders."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -184,16 +183,8 @@ def listed(*lines, is_short=False):
 
 
 @pytest.fixture
-def configure(app, monkeypatch):
-    def change(**values):
-        monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], **values))
-
-    return change
-
-
-@pytest.fixture
-def links(configure):
-    configure(public_url="https://sehat.example.org")
+def links(app, change_settings):
+    change_settings(public_url="https://sehat.example.org")
 
 
 @pytest.mark.usefixtures("app")
@@ -242,25 +233,25 @@ ANSWER_ONE = "Kalau sudah, balas SUDAH."
 ANSWER_SEVERAL = "Kalau sudah semua, balas SUDAH. Kalau sebagian, balas nomornya, misalnya 1 2."
 
 
-def test_a_message_without_buttons_explains_how_to_answer_before_its_link(configure):
+def test_a_message_without_buttons_explains_how_to_answer_before_its_link(app, change_settings):
     two = line(1, "Metformin"), line(2, "Metformin")
-    configure(**FONNTE)
+    change_settings(**FONNTE)
     assert message("Metformin") == f"Halo Siti, {DOSE}\n{ANSWER_ONE}"
     assert listed(*two).endswith(f"07.00 WIB.\n{ANSWER_SEVERAL}")
-    configure(public_url="https://sehat.example.org")
+    change_settings(public_url="https://sehat.example.org")
     assert f"\n{ANSWER_ONE}\nJawab di sini: https://" in message("Metformin")
     assert f"\n{ANSWER_SEVERAL}\nJawab semuanya di sini: https://" in listed(*two)
     for text in (ANSWER_ONE, ANSWER_SEVERAL):
         assert_readable(text)
 
 
-def test_a_message_with_buttons_has_answer_instructions_only_if_it_is_too_long_for_them(configure):
-    configure(**WHATSAPP)
+def test_a_message_with_buttons_has_answer_instructions_only_if_it_is_too_long_for_them(app, change_settings):
+    change_settings(**WHATSAPP)
     assert message("Metformin") == f"Halo Siti, {DOSE}"
     assert ANSWER_SEVERAL not in listed(line(1, "Metformin"), line(2, "Metformin"))
     assert listed(*(line(n, "x" * 60) for n in range(1, 11))).endswith(ANSWER_SEVERAL)
 
 
-def test_a_message_has_no_answer_instructions_without_a_webhook(configure):
-    configure(messaging_provider="fonnte", fonnte_webhook_token=None, whatsapp_app_secret=None)
+def test_a_message_has_no_answer_instructions_without_a_webhook(app, change_settings):
+    change_settings(messaging_provider="fonnte", fonnte_webhook_token=None, whatsapp_app_secret=None)
     assert message("Metformin") == f"Halo Siti, {DOSE}"

@@ -1,7 +1,6 @@
 """Which endpoints are called: those of known push services. All others are stored, and their pushes fail."""
 
 import socket
-from dataclasses import replace
 
 import pytest
 
@@ -42,10 +41,8 @@ def looked_up(monkeypatch):
 
 
 @pytest.fixture
-def production(committed, user_id, monkeypatch):
-    config = committed.extensions["config"]
-    hosts = ("push.example.net", "*.push.example.org")
-    monkeypatch.setitem(committed.extensions, "config", replace(config, environment="production", push_hosts=hosts))
+def production(committed, user_id, monkeypatch, change_settings):
+    change_settings(environment="production", push_hosts=("push.example.net", "*.push.example.org"))
     monkeypatch.delitem(committed.extensions, "webpush", raising=False)
     yield
     committed.extensions.pop("webpush", None)

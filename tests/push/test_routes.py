@@ -1,7 +1,6 @@
 """The routes of web push, in the order of `routes.py`."""
 
 import base64
-import dataclasses
 
 import sqlalchemy as sa
 
@@ -90,13 +89,12 @@ class TestSendPush:
         assert client.post("/push/send", {"user_id": user_id, "payload": PAYLOAD}).json["queued"] == 1
 
     def test_the_setting_push_send_restricts_the_route_to_administrators(
-        self, app, client, siti, admin, superadmin, monkeypatch
+        self, client, siti, admin, superadmin, change_settings
     ):
         sent = {"user_id": siti.id, "payload": PAYLOAD}
         for caller in (client, siti, admin):
             assert caller.post("/push/send", sent).status_code == 200
-        config = dataclasses.replace(app.extensions["config"], push_send="admin")
-        monkeypatch.setitem(app.extensions, "config", config)
+        change_settings(push_send="admin")
         callers = (client, siti, admin, superadmin)
         assert [caller.post("/push/send", sent).status_code for caller in callers] == [401, 403, 200, 200]
 

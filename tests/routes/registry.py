@@ -166,10 +166,7 @@ ROUTES = {
     "GET /forum/threads": Row("optional", sql=2),
     "GET /forum/threads/<int:thread_id>": Row("optional", sql=2),
     "POST /forum/threads": Row(
-        "anybody",
-        lambda w: {"category_id": w.category_id, "title": "Halo", "content": "Isi"},
-        201,
-        sql=8,
+        "anybody", lambda w: {"category_id": w.category_id, "title": "Halo", "content": "Isi"}, 201, sql=8
     ),
     "PUT /forum/threads/<int:thread_id>": Row("anybody", {"title": "Halo lagi"}, other=403, sql=5),
     "DELETE /forum/threads/<int:thread_id>": Row("anybody", other=403, sql=6),
@@ -198,17 +195,9 @@ ROUTES = {
     "POST /log/user-log": Row("public", {"event_name": "x"}, 202, sql=0),
     "GET /push/public-key": Row("public", uncached="a browser needs the current key to subscribe", sql=0),
     "POST /push/send": Row(
-        "optional",
-        lambda w: {"user_id": w.siti.id, "payload": {"title": "Halo", "body": "Kabar"}},
-        sql=4,
+        "optional", lambda w: {"user_id": w.siti.id, "payload": {"title": "Halo", "body": "Kabar"}}, sql=4
     ),
-    "POST /push/subscribe": Row(
-        "optional",
-        lambda w: {**w.browser, "user_id": w.siti.id},
-        201,
-        who="nobody",
-        sql=4,
-    ),
+    "POST /push/subscribe": Row("optional", lambda w: {**w.browser, "user_id": w.siti.id}, 201, who="nobody", sql=4),
     "DELETE /push/subscribe": Row("public", lambda w: {"endpoint": w.subscribed["endpoint"]}, sql=1),
     "GET /webhooks/whatsapp": Row(
         "public",

@@ -1,6 +1,5 @@
 """Harmful SQL statements: each gets a response. The service keeps working, and its memory hardly grows."""
 
-import dataclasses
 import re
 from pathlib import Path
 from threading import Event, Thread
@@ -110,12 +109,11 @@ def test_an_endless_statement_is_stopped_with_a_timeout(boss, short_limit, bound
 
 
 def test_a_stubborn_statement_is_terminated_with_the_parameters_of_the_address(
-    boss, committed, monkeypatch, short_limit
+    boss, committed, change_settings, short_limit
 ):
     config = committed.extensions["config"]
     address = sa.make_url(config.database_url).update_query_dict({"connect_timeout": "5", "application_name": "own"})
-    url = address.render_as_string(hide_password=False)
-    monkeypatch.setitem(committed.extensions, "config", dataclasses.replace(config, superadmin_database_url=url))
+    change_settings(superadmin_database_url=address.render_as_string(hide_password=False))
     assert_error(boss.post("/superadmin/query", {"query": STUBBORN}), 400, "query_timeout")
     assert nobody_works()
 

@@ -1,6 +1,5 @@
 """Database role of the console: no role that can run programs or read files on the server is accepted."""
 
-import dataclasses
 import itertools
 import logging
 from pathlib import Path
@@ -76,12 +75,10 @@ def test_a_role_that_cannot_log_in_makes_the_console_unavailable(boss, committed
     assert_error(boss.post("/superadmin/query", {"query": "SELECT 1"}), 503)
 
 
-def test_the_console_uses_the_second_host_when_the_first_is_unreachable(boss, committed, tmp_path, monkeypatch):
-    config = committed.extensions["config"]
-    url = sa.make_url(config.database_url)
+def test_the_console_uses_the_second_host_when_the_first_is_unreachable(boss, committed, tmp_path, change_settings):
+    url = sa.make_url(committed.extensions["config"].database_url)
     hosts = (f"{tmp_path}:5432", f"{url.query['host']}:5432")
-    address = url.update_query_dict({"host": hosts}).render_as_string(hide_password=False)
-    monkeypatch.setitem(committed.extensions, "config", dataclasses.replace(config, database_url=address))
+    change_settings(database_url=url.update_query_dict({"host": hosts}).render_as_string(hide_password=False))
     response = boss.post("/superadmin/query", {"query": "SELECT username FROM users"})
     assert response.json["rows"] == [{"username": "bos"}]
 

@@ -1,7 +1,5 @@
 """Fixtures for tests of broadcasts: no delay before the start, and a time that the test sets."""
 
-from dataclasses import replace
-
 import pytest
 
 from app.core.database import db_time
@@ -10,12 +8,9 @@ from tests.notifications.broadcasts.announcing import Time
 
 
 @pytest.fixture
-def broadcasting(app, monkeypatch):
-    def change(**settings):
-        monkeypatch.setitem(app.extensions, "config", replace(app.extensions["config"], **settings))
-
-    change(broadcast_delay_seconds=(0, 0))
-    return change
+def broadcasting(app, change_settings):
+    change_settings(broadcast_delay_seconds=(0, 0))
+    return change_settings
 
 
 @pytest.fixture

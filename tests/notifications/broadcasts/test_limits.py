@@ -1,6 +1,5 @@
 """Budget of broadcasts: what the provider allows in a day, without what reminders need."""
 
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
@@ -22,9 +21,8 @@ from tests.races.overlap import AT_COMMIT, Overlap
 
 
 @pytest.fixture(autouse=True)
-def at_once(real_app, monkeypatch, configure):
-    values = {"broadcast_per_day": 250, "broadcast_delay_seconds": (0, 0), "broadcast_hours": (0, 24)}
-    monkeypatch.setitem(real_app.extensions, "config", replace(real_app.extensions["config"], **values))
+def at_once(configure, change_settings):
+    change_settings(broadcast_per_day=250, broadcast_delay_seconds=(0, 0), broadcast_hours=(0, 24))
 
 
 def test_the_budget_is_the_limit_of_the_provider(app, whatsapp):

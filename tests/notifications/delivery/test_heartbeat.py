@@ -1,6 +1,5 @@
 """Heartbeat requests to an external monitor."""
 
-import dataclasses
 from unittest.mock import Mock
 
 import pytest
@@ -17,10 +16,9 @@ from dev.simulators.replayed import Heartbeat
 
 
 @pytest.fixture
-def address(committed, sim, monkeypatch):
+def address(committed, sim, change_settings):
     url = sim.heartbeat.env()["HEARTBEAT_URL"]
-    config = dataclasses.replace(committed.extensions["config"], heartbeat_url=url)
-    monkeypatch.setitem(committed.extensions, "config", config)
+    change_settings(heartbeat_url=url)
     with committed.app_context():
         yield url
 

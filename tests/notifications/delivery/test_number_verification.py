@@ -23,12 +23,8 @@ KINDS = ("broadcast", "alert", "reminder", "stock", "password_reset", "security_
 
 
 @pytest.fixture
-def mode(real_app, monkeypatch):
-    def change(value):
-        config = replace(real_app.extensions["config"], phone_verification=value, broadcast_delay_seconds=(0, 0))
-        monkeypatch.setitem(real_app.extensions, "config", config)
-
-    return change
+def mode(change_settings):
+    return lambda value: change_settings(phone_verification=value, broadcast_delay_seconds=(0, 0))
 
 
 def person(*, is_proven):

@@ -141,11 +141,7 @@ def break_off(delivery):
 
 @pytest.mark.parametrize(
     ("transport", "state", "unknowns"),
-    [
-        (send_message, DeliveryState.SENT, 0),
-        (refuse, DeliveryState.PENDING, 0),
-        (break_off, DeliveryState.PENDING, 1),
-    ],
+    [(send_message, DeliveryState.SENT, 0), (refuse, DeliveryState.PENDING, 0), (break_off, DeliveryState.PENDING, 1)],
 )
 def test_a_drain_retries_until_postgresql_saves_the_outcome(
     committed, gateway, monkeypatch, transport, state, unknowns

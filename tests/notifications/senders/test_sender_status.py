@@ -1,6 +1,5 @@
 """A sender that is down. Messages wait without an attempt, pushes continue, and the sender recovers by itself."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import sqlalchemy as sa
@@ -137,13 +136,12 @@ def test_without_a_provider_there_is_no_sender(app):
     assert Client(app).get("/readyz").json["checks"]["sender"] == "none"
 
 
-def test_health_checks_mention_that_no_provider_is_chosen(app, monkeypatch):
+def test_health_checks_mention_that_no_provider_is_chosen(app, monkeypatch, change_settings):
     """`/readyz` and `worker-health` mention `MESSAGING_PROVIDER`, but succeed, because the operator chose the value."""
     monkeypatch.setattr(delivery_metrics, "worker_problems", list)
     said, runner = "MESSAGING_PROVIDER is outbox", app.test_cli_runner()
     assert said not in runner.invoke(args=["worker-health"]).output
-    production = replace(app.extensions["config"], environment="production")
-    monkeypatch.setitem(app.extensions, "config", production)
+    change_settings(environment="production")
     ready = Client(app).get("/readyz")
     assert (ready.status_code, ready.json["status"]) == (200, "ready")
     assert said in ready.json["checks"]["sender"]
