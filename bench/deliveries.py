@@ -44,7 +44,7 @@ def _gateway() -> Iterator[dict[str, str]]:
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
-        settings: dict[str, str] = json.loads(process.stdout.readline())["env"]
+        settings: dict[str, str] = json.loads(process.stdout.readline())
         yield {name: value for name, value in settings.items() if name.startswith("MESSAGING_")}
     finally:
         process.terminate()

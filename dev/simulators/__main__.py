@@ -1,7 +1,7 @@
-"""Server of all simulators, for the service at one address: `python -m dev.simulators http://127.0.0.1:8000`.
+"""Server of all simulators: `python -m dev.simulators [http://127.0.0.1:8000]`.
 
-When the server is ready, it prints the settings of the service as JSON on one line. The messaging simulator calls the
-webhooks of the service with receipts. The server ends at SIGTERM or Ctrl-C.
+When the server is ready, it prints the settings of the service as JSON on one line. With the address of the service,
+the messaging simulator calls its webhooks with receipts. The server ends at SIGTERM or Ctrl-C.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from threading import Event
 from dev.simulators import simulators
 
 
-def main(service_url: str) -> None:
+def main(service_url: str | None = None) -> None:
     ended = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
     with simulators() as server:
-        server.messaging.call_back(service_url)
+        if service_url:
+            server.messaging.call_back(service_url)
         print(json.dumps(server.env), flush=True)
         ended.wait()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])
