@@ -25,7 +25,9 @@ from urllib.parse import quote
 import psycopg2
 from psycopg2 import sql
 from redis import Redis
+from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
+from redis.retry import Retry
 
 from dev.supervisor import Child, Supervisor, ToolError
 
@@ -124,6 +126,7 @@ def _serve_postgres(
     data: Path,
     settings: Mapping[str, str],
 ) -> Postgres:
+    _check_owner(data)
     _forget_reused_pid(data)
     sockets = _socket_folder(data)
     if sockets != data:
@@ -207,6 +210,20 @@ def _initialise(supervisor: Supervisor, folder: Path, data: Path) -> None:
     unfinished.rename(data)
 
 
+def _check_owner(data: Path) -> None:
+    """Give the data folder to the user who runs PostgreSQL, if another user created the folder.
+
+    Raise `ToolError` if this process may not change the owner.
+    """
+    uid, gid = _owner()
+    if data.stat().st_uid == uid:
+        return
+    if os.geteuid() != 0:
+        raise ToolError(f"{data} belongs to another user: remove it for fresh data, or make it yours.")
+    for path in (data, *data.rglob("*")):
+        os.chown(path, uid, gid, follow_symlinks=False)
+
+
 def _forget_reused_pid(data: Path) -> None:
     """Delete `postmaster.pid` if its process id now belongs to another program, for example after a power cut.
 
@@ -286,6 +303,6 @@ def free_port() -> int:
 
 
 def _pongs(url: str) -> bool:
-    with Redis.from_url(url) as redis, contextlib.suppress(RedisError):
+    with Redis.from_url(url, retry=Retry(NoBackoff(), 0)) as redis, contextlib.suppress(RedisError):
         return redis.ping()
     return False

@@ -9,7 +9,7 @@ from redis.exceptions import AuthenticationError
 
 from dev import servers
 from dev.servers import start_postgres, start_valkey
-from dev.supervisor import Supervisor
+from dev.supervisor import Supervisor, ToolError
 from tests.helpers.migrations import scalar
 
 
@@ -58,3 +58,10 @@ def test_postgres_runs_from_a_folder_that_only_its_owner_may_enter(tmp_path, mon
         assert postgres.sockets.stat().st_mode & 0o077 == 0
         scalar(postgres.url(), "create extension pg_trgm")  # PostgreSQL reads the extension from the folder `closed`.
     assert not postgres.sockets.exists()
+
+
+def test_data_of_another_user_are_named_if_their_owner_cannot_be_changed(tmp_path, monkeypatch):
+    monkeypatch.setattr(servers, "_owner", lambda: (tmp_path.stat().st_uid + 1, 0))
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(ToolError, match="belongs to another user"):
+        servers._check_owner(tmp_path)
