@@ -132,6 +132,10 @@ def delete_siti(w):
     return w.rina.delete(f"/admins/{w.siti.id}")
 
 
+#: Acts on reminders, and jobs. Their pairs are the most.
+REMINDERS = tuple(ACTS)
+
+
 # --- forum ----------------------------------------------------------------------------------------------------------
 
 
@@ -216,3 +220,7 @@ def unlink_caregiver(w):
 @act(201)
 def redeem_invitation(w):
     return w.tono.post("/caregiver/invitations", code=w.code)
+
+
+#: Acts in the forum and on accounts.
+OTHERS = tuple(ACTS[len(REMINDERS) :])

@@ -1,0 +1,14 @@
+"""Tests that two acts in the forum or on accounts at once leave what one of their two orders leaves."""
+
+from itertools import combinations_with_replacement
+
+import pytest
+
+from tests.races.acts import OTHERS
+from tests.races.pairing import assert_as_one_after_the_other
+
+pytestmark = [pytest.mark.takes(seconds=80), pytest.mark.processes]
+
+
+def test_two_acts_of_people_at_once_leave_what_one_after_the_other_leaves(world, pairs):
+    assert_as_one_after_the_other(world, pairs, combinations_with_replacement(OTHERS, 2))
