@@ -29,12 +29,13 @@ POISON = "racun"
 #: The worker class of `bench.chaos.poisoned`, in place of `worker.Worker`.
 WORKER = "bench.chaos.poisoned.Worker"
 
-#: Query for three numbers: the processes that poisonous deliveries have killed, the poisonous deliveries that failed
+#: Query for three numbers: the processes that poisonous deliveries have killed, the poisonous deliveries that ended
 #: too early or too late, and the failed deliveries that are not poisonous.
 STATES = f"""
     SELECT
         coalesce(sum(deaths) FILTER (WHERE dedupe_key LIKE '{POISON}:%'), 0),
-        count(*) FILTER (WHERE dedupe_key LIKE '{POISON}:%' AND (state = 'failed') <> (deaths >= {claims.MAX_DEATHS})),
+        count(*) FILTER (WHERE dedupe_key LIKE '{POISON}:%'
+            AND (state NOT IN ('pending', 'claimed')) <> (deaths >= {claims.MAX_DEATHS})),
         count(*) FILTER (WHERE dedupe_key NOT LIKE '{POISON}:%' AND state = 'failed')
     FROM deliveries
 """
