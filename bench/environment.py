@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 import subprocess
 import sys
 import tempfile
@@ -28,6 +27,7 @@ from app.identity import sessions, users
 from bench import wrk
 from bench.wrk import Target
 from config import ROOT, Config
+from dev.servers import free_port
 from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, temporary_servers
 
 HELLO = Target(["/floor/hello"])
@@ -141,9 +141,7 @@ class BenchEnvironment:
     @contextlib.contextmanager
     def serving(self, **settings: str) -> Iterator[str]:
         """Run gunicorn as in production, with the service and the routes for comparison. Yield the base URL."""
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        port = free_port()
         env = {**os.environ, **self.env, "PORT": str(port), **settings}
         program = [str(Path(sys.executable).with_name("gunicorn")), "-c", "gunicorn.conf.py", "bench.wsgi:app"]
         url = f"http://127.0.0.1:{port}"
