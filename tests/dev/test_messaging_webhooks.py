@@ -1,6 +1,6 @@
 """Tests of webhook calls by the simulated providers: receipts and incoming messages."""
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from threading import Thread
 
 import pytest
@@ -27,17 +27,17 @@ def wire(request):
 
 
 @pytest.fixture
-def service(committed, sim, wire, monkeypatch):
+def service(committed, sim, wire, monkeypatch, change_settings):
     """Yield the address of the service.
 
     The service sends through the gateway `wire` and accepts webhooks from both gateways.
     """
     variables = {**sim.messaging.env(), **webhooks.settings(), "MESSAGING_PROVIDER": wire}
     simulated = Config.from_env({"ENVIRONMENT": "testing", **variables})
-    changed = {each.name: getattr(simulated, each.name) for each in fields(Config) if each.name.upper() in variables}
-    config = replace(committed.extensions["config"], **changed)
-    monkeypatch.setitem(committed.extensions, "config", config)
-    monkeypatch.setitem(committed.extensions, "messenger", provider.make(config))
+    change_settings(
+        **{each.name: getattr(simulated, each.name) for each in fields(Config) if each.name.upper() in variables}
+    )
+    monkeypatch.setitem(committed.extensions, "messenger", provider.make(committed.extensions["config"]))
     server = make_server("127.0.0.1", 0, committed, threaded=True)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()

@@ -51,11 +51,11 @@ def sim(running, attempt_waits):
 
 
 @pytest.fixture
-def outside(real_app, sim, monkeypatch):
+def outside(sim, change_settings):
     """Yield the simulators, and configure the application to use all of them."""
     simulated = Config.from_env({"ENVIRONMENT": "testing", **sim.env})
     pointed = {each.name: getattr(simulated, each.name) for each in fields(Config) if each.name.upper() in sim.env}
-    monkeypatch.setitem(real_app.extensions, "config", replace(real_app.extensions["config"], **pointed))
+    change_settings(**pointed)
     clients = (articles_live.client, videos_live.client)
     for client in clients:
         client.cache_clear()

@@ -1,6 +1,5 @@
 """Fixtures that configure the application for one messaging provider and its simulator."""
 
-from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -21,7 +20,7 @@ SETTINGS = (
 
 
 @pytest.fixture
-def configure(real_app, sim, monkeypatch):
+def configure(real_app, sim, monkeypatch, change_settings):
     """Return a function that makes the service send its messages to the simulator.
 
     The arguments of the function are additional settings of the service.
@@ -29,8 +28,7 @@ def configure(real_app, sim, monkeypatch):
 
     def change(**settings):
         config = config_for_tests(**{**sim.messaging.env(), **settings})
-        chosen = {name: getattr(config, name) for name in SETTINGS}
-        monkeypatch.setitem(real_app.extensions, "config", replace(real_app.extensions["config"], **chosen))
+        change_settings(**{name: getattr(config, name) for name in SETTINGS})
         monkeypatch.setitem(real_app.extensions, "messenger", messaging.make(config))
 
     with real_app.app_context():

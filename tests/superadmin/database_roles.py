@@ -1,6 +1,5 @@
 """Database roles for the SQL console in tests."""
 
-import dataclasses
 from contextlib import closing, contextmanager
 
 import psycopg2
@@ -32,9 +31,7 @@ def name_of(app, prefix):
     return f"{prefix}_{sa.make_url(app.extensions['config'].database_url).database}"
 
 
-def log_in(app, monkeypatch, role, password=None, **settings):
+def log_in(app, change_settings, role, password=None, **settings):
     """Let the console log in as this role. Also change these settings."""
-    config = app.extensions["config"]
-    url = sa.make_url(config.database_url).set(username=role, password=password)
-    changed = dataclasses.replace(config, superadmin_database_url=url.render_as_string(hide_password=False), **settings)
-    monkeypatch.setitem(app.extensions, "config", changed)
+    url = sa.make_url(app.extensions["config"].database_url).set(username=role, password=password)
+    change_settings(superadmin_database_url=url.render_as_string(hide_password=False), **settings)

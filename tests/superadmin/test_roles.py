@@ -13,7 +13,7 @@ from tests.superadmin.database_roles import as_superuser, log_in, name_of
 
 
 @pytest.fixture
-def role(committed, monkeypatch):
+def role(committed, change_settings):
     """Make a plain role, and another one of which it is a member. The console logs in as the plain role."""
     role = name_of(committed, "console")
     drop = f"DROP ROLE IF EXISTS {role}, {role}_middle, {role}_end"
@@ -23,7 +23,7 @@ def role(committed, monkeypatch):
         f"CREATE ROLE {role}_end; CREATE ROLE {role}_middle; CREATE ROLE {role} LOGIN NOINHERIT;"
         f" GRANT {role}_end TO {role}_middle; GRANT {role}_middle TO {role}",
     )
-    log_in(committed, monkeypatch, role)
+    log_in(committed, change_settings, role)
     yield role
     as_superuser(committed, drop)
 
@@ -70,8 +70,8 @@ def test_a_search_path_of_the_role_cannot_hide_its_power(boss, committed, role):
         as_superuser(committed, "DROP SCHEMA pretence CASCADE")
 
 
-def test_a_role_that_cannot_log_in_makes_the_console_unavailable(boss, committed, monkeypatch):
-    log_in(committed, monkeypatch, "nobody_of_this_name")
+def test_a_role_that_cannot_log_in_makes_the_console_unavailable(boss, committed, change_settings):
+    log_in(committed, change_settings, "nobody_of_this_name")
     assert_error(boss.post("/superadmin/query", {"query": "SELECT 1"}), 503)
 
 

@@ -22,7 +22,7 @@ SCRIPT = ROOT / "deploy" / "sql-role.sql"
 
 
 @pytest.fixture
-def create(committed, monkeypatch, tmp_path):
+def create(committed, change_settings, tmp_path):
     """Return a function that runs the script as a superuser. The console then logs in as the new role.
 
     Drop the role after the test.
@@ -39,7 +39,7 @@ def create(committed, monkeypatch, tmp_path):
             subprocess.run(
                 [*psql, "--variable", "password=a'b c", "--variable", f"role={role}", "--file", script], check=True
             )
-        log_in(committed, monkeypatch, role, "a'b c", superadmin_sql_mode=mode)
+        log_in(committed, change_settings, role, "a'b c", superadmin_sql_mode=mode)
 
     yield run
     with alone(committed):
