@@ -31,8 +31,7 @@ from redis.retry import Retry
 
 from dev.supervisor import Child, Supervisor, ToolError
 
-#: Role that owns the service's databases. The role is no superuser, so that a missing privilege is noticed in
-#: development.
+#: Owner of the service's databases. This role is no superuser, so that a missing privilege is noticed.
 ROLE = "health"
 DATABASE = "health"
 
@@ -120,12 +119,7 @@ def start_standby(supervisor: Supervisor, primary: Postgres, data: Path) -> Post
     return _serve_postgres(supervisor, folder, data, {})
 
 
-def _serve_postgres(
-    supervisor: Supervisor,
-    folder: Path,
-    data: Path,
-    settings: Mapping[str, str],
-) -> Postgres:
+def _serve_postgres(supervisor: Supervisor, folder: Path, data: Path, settings: Mapping[str, str]) -> Postgres:
     _check_owner(data)
     _forget_reused_pid(data)
     sockets = _socket_folder(data)
@@ -272,10 +266,8 @@ def _ensure_database(postgres: Postgres) -> None:
                 cursor.execute(sql.SQL("create role {} login createdb").format(role))
             # The SQL console refuses a role with CREATEROLE, which older folders have.
             cursor.execute(sql.SQL("alter role {} nocreaterole").format(role))
-            # The SQL console of the service sets this parameter. Errors of the console then write no personal data to
-            # the log.
-            grant = "grant set on parameter log_min_messages to {} with grant option"
-            cursor.execute(sql.SQL(grant).format(role))
+            # The SQL console sets this parameter, so that its errors write no personal data to the log.
+            cursor.execute(sql.SQL("grant set on parameter log_min_messages to {} with grant option").format(role))
             cursor.execute("select from pg_database where datname = %s", [DATABASE])
             if not cursor.rowcount:
                 cursor.execute(sql.SQL("create database {} owner {}").format(database, role))

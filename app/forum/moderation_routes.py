@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.core.web.blueprint import Blueprint
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing
-from app.forum import schemas
+from app.forum import moderation_schemas as schemas
 from app.forum.service import moderation
 from app.forum.service.reads import Record
 from app.identity.access import caller, requires

@@ -14,7 +14,7 @@ from app.core.web.dispatch import View, in_steps
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, Page, PageSchema, TruncatedRecord
 from app.core.web.rate_limits import limit
-from app.forum import schemas
+from app.forum import moderation_schemas, schemas
 from app.forum.models import Report
 from app.forum.service import blocks, marks, moderation, posts, reads
 from app.forum.service.reads import Record
@@ -87,7 +87,7 @@ def list_replies(query: schemas.PostQuery) -> Listing[Record]:
 @bp.get("/blokir")
 @authenticated
 @bp.arguments(PageSchema, location="query")
-@bp.response(200, schemas.Block(many=True))
+@bp.response(200, moderation_schemas.Block(many=True))
 def list_blocks(page: Page) -> Listing[Any]:
     """List the caller's blocks, newest first."""
     return blocks.list_own(page, caller)
@@ -169,11 +169,11 @@ def _add_post_routes(is_thread: bool, noun: str, path: str) -> None:
     @bp.post(f"{path}/lapor")
     @authenticated
     @limit("20 per day", key=by_caller, counter="lapor")
-    @bp.arguments(schemas.ReportCreate)
-    @bp.response(201, schemas.ForumReport)
+    @bp.arguments(moderation_schemas.ReportCreate)
+    @bp.response(201, moderation_schemas.ForumReport)
     @bp.alt_response(
         200,
-        schema=schemas.ForumReport,
+        schema=moderation_schemas.ForumReport,
         description="The caller has already reported this post; the response has the earlier report",
         success=True,
     )
@@ -185,9 +185,11 @@ def _add_post_routes(is_thread: bool, noun: str, path: str) -> None:
     @bp.post(f"{path}/banding")
     @authenticated
     @limit("20 per day", key=by_caller, counter="banding")
-    @bp.arguments(schemas.AppealCreate)
-    @bp.response(201, schemas.Appeal)
-    @bp.alt_response(200, schema=schemas.Appeal, description="The appeal replaces an undecided one", success=True)
+    @bp.arguments(moderation_schemas.AppealCreate)
+    @bp.response(201, moderation_schemas.Appeal)
+    @bp.alt_response(
+        200, schema=moderation_schemas.Appeal, description="The appeal replaces an undecided one", success=True
+    )
     @_of_post(f"appeal_{noun}", f"Appeal to the moderators about an own hidden {noun}.")
     def appeal(data: dict[str, str], post_id: int) -> tuple[dict[str, str], int]:
         is_first = moderation.appeal(post_id, data["note"], caller, is_thread=is_thread)
@@ -195,7 +197,7 @@ def _add_post_routes(is_thread: bool, noun: str, path: str) -> None:
 
     @bp.post(f"{path}/blokir")
     @authenticated
-    @bp.response(200, schemas.Blocked)
+    @bp.response(200, moderation_schemas.Blocked)
     @_of_post(
         f"block_{noun}_author",
         f"Block the name or pseudonym that this {noun} shows. The caller then gets stubs of its posts.",

@@ -1,7 +1,4 @@
-"""Simulators of providers that replay recorded answers: places, videos, the ministry's site, captcha and heartbeat.
-
-The answers are in the folder `recorded`.
-"""
+"""Simulators that replay the answers in `recorded`: places, videos, the ministry's site, captcha and heartbeat."""
 
 from __future__ import annotations
 

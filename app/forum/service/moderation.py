@@ -19,7 +19,7 @@ from app.core.errors import Conflict, NotFound
 from app.core.web.fields import Loaded
 from app.core.web.pagination import Listing, containing, paginate_rows
 from app.forum.models import Case, CaseState, HiddenBy, Post, Report, ReportReason
-from app.forum.schemas import STATES, CaseSearch
+from app.forum.moderation_schemas import STATES, CaseSearch
 from app.forum.service import notices
 from app.forum.service.locks import count, lock, lock_own
 from app.forum.service.reads import Record, author_name

@@ -1,9 +1,10 @@
 """A player that also answers: by the application, the link, the push, the chat, and as the caregiver."""
 
 from tests.helpers.controlled import WEBHOOK_TOKEN
-from tests.pengingat.net.model import DAY, HOUR, MINUTE, SNOOZE
+from tests.pengingat.net.model import DAY, MINUTE, SNOOZE
 from tests.pengingat.net.player import Player, pick
 from tests.pengingat.net.shown import code, ok
+from tests.pengingat.net.times import HOUR
 
 WORDS = {"done": "SUDAH", "skipped": "LEWATI", "snooze": "NANTI"}
 

@@ -14,10 +14,11 @@ from itertools import count
 from app.identity.models import RoleName
 from tests.helpers.client import Client
 from tests.helpers.factories import make_user
-from tests.pengingat.net.model import DAY, HOUR, MINUTE, Ledger, Reminder
+from tests.pengingat.net.model import DAY, MINUTE, Ledger, Reminder
 from tests.pengingat.net.plans import ZONE, Plan
 from tests.pengingat.net.received import Received
 from tests.pengingat.net.shown import Shown, code, ok
+from tests.pengingat.net.times import HOUR
 
 KEYS = {
     "p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",

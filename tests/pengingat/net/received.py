@@ -4,8 +4,9 @@ import re
 from dataclasses import dataclass, field
 
 from tests.helpers.controlled import Providers
-from tests.pengingat.net.model import DAY, LONGEST_RETRY, MINUTE, Ledger, Message
+from tests.pengingat.net.model import DAY, LONGEST_RETRY, MINUTE, Ledger
 from tests.pengingat.net.plans import DAILY, ZONE
+from tests.pengingat.net.times import Message
 
 #: Title of a reminder. Each has its own.
 NAME = re.compile(r"Judul K\d+")

@@ -11,8 +11,9 @@ from collections import Counter
 import pytest
 
 from tests.pengingat.net.answering import AnsweringPlayer
-from tests.pengingat.net.model import CHANNELS, DAY
+from tests.pengingat.net.model import DAY
 from tests.pengingat.net.plans import KINDS
+from tests.pengingat.net.times import CHANNELS
 
 pytestmark = pytest.mark.takes(seconds=60)
 
