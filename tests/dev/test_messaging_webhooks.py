@@ -1,6 +1,5 @@
 """Tests of webhook calls by the simulated providers: receipts and incoming messages."""
 
-from dataclasses import fields
 from threading import Thread
 
 import pytest
@@ -12,10 +11,10 @@ from app.inbox import jobs as inbox
 from app.notifications import jobs
 from app.notifications.models import Inbound, Receipt
 from app.providers import messaging as provider
-from config import Config
 from dev.simulators import webhooks
 from dev.stack.waiting import wait_until
 from tests.helpers.factories import make_user
+from tests.helpers.simulated import parsed
 from tests.notifications.deliveries import add, reread
 
 PHONE = "+6281234567890"
@@ -33,10 +32,7 @@ def service(committed, sim, wire, monkeypatch, change_settings):
     The service sends through the gateway `wire` and accepts webhooks from both gateways.
     """
     variables = {**sim.messaging.env(), **webhooks.settings(), "MESSAGING_PROVIDER": wire}
-    simulated = Config.from_env({"ENVIRONMENT": "testing", **variables})
-    change_settings(
-        **{each.name: getattr(simulated, each.name) for each in fields(Config) if each.name.upper() in variables}
-    )
+    change_settings(**parsed(variables))
     monkeypatch.setitem(committed.extensions, "messenger", provider.make(committed.extensions["config"]))
     server = make_server("127.0.0.1", 0, committed, threaded=True)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})

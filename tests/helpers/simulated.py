@@ -4,7 +4,7 @@
 """
 
 import time
-from dataclasses import fields, replace
+from dataclasses import fields
 
 import pytest
 
@@ -50,12 +50,16 @@ def sim(running, attempt_waits):
     running.reset()
 
 
+def parsed(variables):
+    """Return the settings, by name of the field, that these environment variables set."""
+    config = Config.from_env({"ENVIRONMENT": "testing", **variables})
+    return {each.name: getattr(config, each.name) for each in fields(Config) if each.name.upper() in variables}
+
+
 @pytest.fixture
 def outside(sim, change_settings):
     """Yield the simulators, and configure the application to use all of them."""
-    simulated = Config.from_env({"ENVIRONMENT": "testing", **sim.env})
-    pointed = {each.name: getattr(simulated, each.name) for each in fields(Config) if each.name.upper() in sim.env}
-    change_settings(**pointed)
+    change_settings(**parsed(sim.env))
     clients = (articles_live.client, videos_live.client)
     for client in clients:
         client.cache_clear()
@@ -72,15 +76,10 @@ def gateway(real_app, sim, monkeypatch):
 
 
 @pytest.fixture
-def keys(real_app, monkeypatch):
+def keys(real_app, monkeypatch, change_settings):
     """Configure the application with VAPID keys, and return the public key."""
     public, private = vapid.new_keys()
-    config = replace(
-        real_app.extensions["config"],
-        vapid_public_key=public,
-        vapid_private_key=private,
-        vapid_subject="mailto:operator@example.com",
-    )
-    monkeypatch.setitem(real_app.extensions, "config", config)
-    monkeypatch.setitem(real_app.extensions, "webpush", webpush.WebPush(config))
+    settings = {"vapid_public_key": public, "vapid_private_key": private, "vapid_subject": "mailto:op@example.com"}
+    change_settings(**settings)
+    monkeypatch.setitem(real_app.extensions, "webpush", webpush.WebPush(real_app.extensions["config"]))
     return public
