@@ -120,14 +120,19 @@ def die(row, death):
 
 
 @pytest.mark.parametrize(
-    ("death", "waits_s", "error"),
-    [(before_the_call, [10, 20, 40, 80], "its worker died"), (claims.begin, [30], "outcome unknown: its worker died")],
+    ("death", "waits_s", "shortest", "error"),
+    [
+        (before_the_call, [10, 20, 40, 80], 0.5, "its worker died"),
+        (claims.begin, [30], 1, "outcome unknown: its worker died"),
+    ],
     ids=["before the call", "in the call"],
 )
-def test_a_delivery_that_kills_its_workers_is_repeated_and_then_fails(committed, gateway, death, waits_s, error):
+def test_a_delivery_that_kills_its_workers_is_repeated_and_then_fails(
+    committed, gateway, death, waits_s, shortest, error
+):
     row = add(expires_at=local_time.now() + timedelta(hours=2))
     for wait_s in waits_s:
-        assert die(row, death) == pytest.approx(wait_s, abs=1)
+        assert shortest * wait_s - 1 <= die(row, death) <= wait_s + 1
         row = reread(row.dedupe_key)
         assert (row.state, row.last_error) == (DeliveryState.PENDING, error)
     die(row, death)
@@ -135,6 +140,18 @@ def test_a_delivery_that_kills_its_workers_is_repeated_and_then_fails(committed,
     assert (row.state, row.last_error, row.sealed) == (DeliveryState.FAILED, error, None)
     assert row.settled_at is not None
     assert not gateway.messaging.calls
+
+
+def test_deliveries_of_one_dead_worker_are_due_again_at_different_times(committed):
+    """Otherwise a delivery that kills its workers would always be claimed together with the others, which then fail."""
+    rows = [add(), add(), add()]
+    for _ in rows:
+        claims.claim("urgent", Channel.MESSAGING)
+    for row in rows:
+        age(claims.LEASE_S + 1, of=row)
+    assert claims.put_back("urgent") == len(rows)
+    # `age` moved all rows by the same time, so their next times differ only by the wait of each.
+    assert len({reread(row.dedupe_key).next_try_at for row in rows}) == len(rows)
 
 
 @pytest.mark.parametrize(("death", "unknowns"), [(before_the_call, 0), (claims.begin, 1)])
