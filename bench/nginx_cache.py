@@ -108,7 +108,7 @@ def without_postgres(away_s: float = AWAY_S) -> Iterator[Result]:
         for path in READS.values():
             site.call("GET", path).raise_for_status()
         with Load(site, {**kinds, "writes": write}) as load:
-            with isolated.without_postgres("stopped"):
+            with isolated.without("postgres", "stopped"):
                 down = time.monotonic()
                 time.sleep(away_s)
                 ready = time.monotonic()

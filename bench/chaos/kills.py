@@ -4,8 +4,7 @@ The processes are workers, the processes of their jobs ("horses"), schedulers, V
 emptied with FLUSHALL. A freeze is shorter than the lease, the time for which a worker reserves a delivery. A cut line
 means that the provider takes a message, but closes the connection before it responds.
 
-People answer their reminders at the same time. At the end, each dose must be in the ledger (the record of doses)
-exactly once, with the last answer.
+Most people answer their reminders at the same time.
 """
 
 from __future__ import annotations
@@ -13,96 +12,102 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from threading import Timer
 
 import psutil
 import redis
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from bench.chaos.outcome import ExperimentOutcome, ExperimentPlan
-from bench.chaos.people import People
-from bench.chaos.world import World, opened
-from bench.environment import Result
+from app.core.database.session import unit_of_work
+from app.pengingat.ledger import answers
+from app.pengingat.ledger.schemas import NewAnswer
+from bench.chaos.outcome import ExperimentPlan
+from bench.chaos.world import World
+from bench.environment import Result, at_most
+from dev.stack.outages import frozen
 
-#: Relative frequency of each fault. "horse" is a kill of the child process in which an RQ worker runs a job. "clock" is
-#: a kill of the scheduler.
-FAULTS = {
-    "horse": 25, "worker": 17, "clock": 15, "redis killed": 9, "redis emptied": 10, "postgres crash": 8, "freeze": 8,
-    "lines cut": 8,
-}  # fmt: skip
 FROZEN_S = (15.0, 25.0)
 #: Number of calls to the provider that a cut line affects.
 CUT = 5
+#: Share of the reminders that may arrive twice.
 MAX_DOUBLED = 0.05
+#: Share of the reminders that people answer. The others test that a repeat after an unknown outcome arrives.
+ANSWERED = 0.8
+#: A message may arrive these seconds after the answer, because a worker that had claimed it before was frozen. A repeat
+#: after an unknown outcome comes later.
+SAID_S = 26.0
+
+DONE = "SELECT count(*) FROM occurrences WHERE state = 'done' AND reminder_id = ANY(%s)"
 
 WHOLE = ExperimentPlan(reminders=2000, seconds=300, faults=80)
 SHORT = ExperimentPlan(reminders=300, seconds=30, faults=14)
 
 
 def run(plan: ExperimentPlan) -> Iterator[Result]:
-    outcome = play(plan)
-    print(outcome)
-    cut = min(outcome.unknown, round(MAX_DOUBLED * plan.reminders))
-    yield from outcome.results(f"{plan.faults} faults", doubled=cut)
+    with Kills.opened(plan) as world:
+        yield from world.play(doubled=round(MAX_DOUBLED * plan.reminders))
 
 
-def play(plan: ExperimentPlan) -> ExperimentOutcome:
-    with opened(plan) as world:
-        return Kills(world).play()
+class Kills(World):
+    """A world with faults at random times. People answer a reminder that arrived both as a message and as a push."""
 
+    def play(self, **limits: float) -> Iterator[Result]:
+        self.start_workers()
+        self.remind()
+        #: Titles of the reminders to answer.
+        self.unanswered = {title for title in self.reminders if self.random.random() < ANSWERED}
+        #: Time after the answer to each reminder was committed, in seconds since 1970.
+        self.answered: dict[str, float] = {}
+        faults = Counter(self._faults())
+        print(", ".join(f"{count} x {kind}" for kind, count in sorted(faults.items())))
+        outcome = self.finish()
+        name = f"{self.plan.faults} faults"
+        yield from outcome.results(name, **limits)
+        after = [at for title, said in self.answered.items() for at in outcome.messages[title] if at > said + SAID_S]
+        yield at_most(f"{name}: said after the answer", len(after), 0, f"messages, of {len(self.answered)} answers")
+        done = self.isolated.count(DONE, [reminder.id for reminder in self.reminders.values()])
+        yield at_most(f"{name}: answers lost", len(self.answered) - done, 0, f"of {len(self.answered)}")
 
-class Kills:
-    """Faults at random times. Each fault kills a process of `world` or empties Valkey."""
+    def keep_up(self) -> None:
+        super().keep_up()
+        outcome = self.count()
+        # After an error, answer again in the next call. The failed answer may be recorded, which has no effect.
+        with contextlib.suppress(DBAPIError, PoolTimeoutError), self.app.app_context():
+            for title in self.unanswered & outcome.messages.keys() & outcome.pushed:
+                reminder = self.reminders[title]
+                with unit_of_work():
+                    answers.confirm(reminder.user_id, reminder.id, NewAnswer("done"))
+                self.unanswered.remove(title)
+                self.answered[title] = time.time()
 
-    def __init__(self, world: World) -> None:
-        self.world = world
-        self.random = world.random
+    def _faults(self) -> Iterator[str]:
+        """Apply the faults at random times, and yield their names. Each kind of fault comes at least once."""
+        faults = [*FAULTS, *self.random.choices(list(FAULTS), list(FAULTS.values()), k=self.plan.faults - len(FAULTS))]
+        self.random.shuffle(faults)
+        for moment in sorted(self.random.uniform(self.first_due, self.last_due) for _ in faults):
+            self.go_on_until(moment)
+            yield self._apply(faults.pop())
 
-    def play(self) -> ExperimentOutcome:
-        world, people = self.world, People(self.world)
-        world.start_workers()
-        world.remind(people.remind_of)
-        with people.answering():
-            self._kill()
-            outcome = world.finish()
-        outcome.ledger = people.judge()
-        return outcome
-
-    def _kill(self) -> None:
-        world, kinds = self.world, self._kinds(self.world.plan.faults)
-        moments = sorted(self.random.uniform(world.first_due, world.last_due) for _ in kinds)
-        for moment, kind in zip(moments, kinds, strict=True):
-            world.go_on_until(moment)
-            world.outcome.faults[self._do_or_make_up(kind)] += 1
-
-    def _kinds(self, faults: int) -> list[str]:
-        first = list(FAULTS)[:faults]  # each kind of fault at least once
-        kinds = first + self.random.choices(list(FAULTS), list(FAULTS.values()), k=faults - len(first))
-        self.random.shuffle(kinds)
-        return kinds
-
-    def _do_or_make_up(self, kind: str) -> str:
+    def _apply(self, fault: Callable[[Kills], bool]) -> str:
         """Apply a fault, and return its name.
 
         The fault can be impossible, for example if no process of a job ("horse") is running. The function then kills a
         worker instead, so that the number of faults is right.
         """
-        return next(fault for fault in (kind, "worker") if self._do(fault))
+        with contextlib.suppress(psutil.Error, ProcessLookupError, redis.RedisError):
+            if fault(self):
+                return fault.__name__
+        self.kill_worker()
+        return "kill_worker"
 
-    def _do(self, kind: str) -> bool:
-        faults: dict[str, Callable[[], bool]] = {
-            "horse": lambda: self._kill_below(lambda pid, leader: os.getpgid(pid) == pid != leader),
-            "clock": lambda: self._kill_below(lambda pid, leader: os.getpgid(pid) == leader),
-            "worker": self._kill_worker,
-            "redis killed": self._kill_redis,
-            "redis emptied": self._empty_redis,
-            "postgres crash": self._crash_postgres,
-            "freeze": self._freeze_worker,
-            "lines cut": self._cut_lines,
-        }
-        with contextlib.suppress(psutil.Error, ProcessLookupError):
-            return faults[kind]()
-        return False
+    def kill_horse(self) -> bool:
+        return self._kill_below(lambda pid, leader: os.getpgid(pid) == pid != leader)
+
+    def kill_scheduler(self) -> bool:
+        return self._kill_below(lambda pid, leader: os.getpgid(pid) == leader)
 
     def _kill_below(self, matches: Callable[[int, int], bool]) -> bool:
         """Kill one child process of a worker, and return whether one was killed.
@@ -110,67 +115,57 @@ class Kills:
         The process is a horse (the process of a job) or a scheduler. A horse leads its own process group. A scheduler
         is in the worker's group. A horse lives for milliseconds, so the function searches for two seconds.
         """
-        workers = self.world.workers
+        workers = self.stack.processes
         stop = time.monotonic() + 2
         while time.monotonic() < stop:
             for worker in self.random.sample(workers, len(workers)):
-                leader = worker.process.pid
                 with contextlib.suppress(psutil.Error, ProcessLookupError):
-                    for child in psutil.Process(leader).children(recursive=True):
+                    for child in psutil.Process(worker.pid).children(recursive=True):
                         words = " ".join(child.cmdline())
                         # "spawn_main" is in the command line of a restarted scheduler
                         is_ours = "rq" in words or "spawn_main" in words
-                        if is_ours and matches(child.pid, os.getpgid(leader)):
+                        if is_ours and matches(child.pid, os.getpgid(worker.pid)):
                             child.kill()
                             return True
             time.sleep(0.003)
         return False
 
-    def _kill_worker(self) -> bool:
-        self.random.choice(self.world.workers).process.kill()
+    def kill_worker(self) -> bool:
+        self.random.choice(self.stack.processes).kill()
         return True
 
-    def _freeze_worker(self) -> bool:
+    def freeze_worker(self) -> bool:
         """Freeze a worker and the processes of its jobs. A timer continues them, while other faults go on."""
-        worker = psutil.Process(self.random.choice(self.world.workers).process.pid)
-        processes = [worker, *worker.children(recursive=True)]
-
-        def each(act: Callable[[psutil.Process], None]) -> None:
-            for process in processes:
-                with contextlib.suppress(psutil.Error):
-                    act(process)
-
-        each(psutil.Process.suspend)
-        Timer(self.random.uniform(*FROZEN_S), each, [psutil.Process.resume]).start()
+        freeze = contextlib.ExitStack()
+        freeze.enter_context(frozen(self.random.choice(self.stack.processes).pid))
+        Timer(self.random.uniform(*FROZEN_S), freeze.close).start()
         return True
 
-    def _cut_lines(self) -> bool:
-        self.world.sim.fault("messaging", "drop", times=CUT, after=True)
+    def cut_lines(self) -> bool:
+        self.sim.fault("messaging", "drop", times=CUT, after=True)
         return True
 
-    def _kill_redis(self) -> bool:
-        self.world.redis_child.process.kill()
-        self.world.redis_child.process.wait()
-        return True
+    def kill_redis(self) -> bool:
+        with self.isolated.without("redis", "killed"):
+            return True
 
-    def _empty_redis(self) -> bool:
-        try:
-            redis.Redis.from_url(self.world.settings["REDIS_URL"]).flushall()
-        except redis.RedisError:
-            return False
-        return True
+    def empty_redis(self) -> bool:
+        return bool(redis.Redis.from_url(self.isolated.valkey.url).flushall())
 
-    def _crash_postgres(self) -> bool:
+    def crash_postgres(self) -> bool:
         """Kill one server process of PostgreSQL.
 
         PostgreSQL then ends its other processes and recovers from its log, as after any crash.
         """
-        for process in psutil.process_iter(["cmdline"]):
-            words = " ".join(process.info["cmdline"] or [])
-            if words.startswith("postgres: ") and "[local]" in words and process.ppid() == self._postmaster():
+        for process in psutil.Process(self.isolated.postgres.child.process.pid).children():
+            if "[local]" in " ".join(process.cmdline()):
                 process.kill()
                 return True
         return False
 
-    def _postmaster(self) -> int:
-        return int((self.world.folder / "postgres" / "postmaster.pid").read_text().splitlines()[0])
+
+#: Relative frequency of each fault. A "horse" is the child process in which an RQ worker runs a job.
+FAULTS: dict[Callable[[Kills], bool], int] = {
+    Kills.kill_horse: 25, Kills.kill_worker: 17, Kills.kill_scheduler: 15, Kills.kill_redis: 9, Kills.empty_redis: 10,
+    Kills.crash_postgres: 8, Kills.freeze_worker: 8, Kills.cut_lines: 8,
+}  # fmt: skip

@@ -8,10 +8,9 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 
 from bench.chaos.outcome import LATEST_S, ExperimentPlan
-from bench.chaos.world import opened
+from bench.chaos.world import World
 from bench.environment import Result, at_most
 from dev.stack.outages import frozen
 
@@ -25,19 +24,18 @@ BEFORE, PAUSE = 1 / 22.5, 1 / 2.25
 
 def run(plan: ExperimentPlan) -> Iterator[Result]:
     pause_s = round(plan.seconds * PAUSE)
-    with opened(plan) as world:
+    with World.opened(plan) as world:
         world.start_workers()
         world.remind()
         world.go_on_until(world.first_due + plan.seconds * BEFORE)
-        servers = world.postgres.child, world.redis_child, *world.workers
+        servers = world.isolated.postgres.child.process, world.isolated.valkey.child.process
         with contextlib.ExitStack() as pause:
-            for child in servers:
-                pause.enter_context(frozen(child.process.pid))
+            for process in (*servers, *world.stack.processes):
+                pause.enter_context(frozen(process.pid))
             time.sleep(pause_s)
-        calm_from = datetime.now(UTC) + timedelta(seconds=LATEST_S)
+        calm_from = time.time() + LATEST_S
         outcome = world.finish()
-        print(outcome)
     name = f"all processes stopped for {pause_s} s"
-    after = [late_s for each, late_s in outcome.late_s.items() if world.due[each] > calm_from]
-    yield from outcome.results(name, doubled=outcome.unknown, latest_s=pause_s + LATEST_S)
+    after = outcome.late_s(calm_from)
+    yield from outcome.results(name, latest_s=pause_s + LATEST_S)
     yield at_most(f"{name}: latest of {len(after)} due after that", max(after, default=0.0), LATEST_S, "s after due")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import threading
 import time
@@ -106,79 +105,80 @@ class Load:
 
 @dataclass
 class IsolatedStack:
+    """A `Stack` with its own servers. Tests and benchmarks stop or freeze these servers."""
+
     supervisor: Supervisor
+    folder: Path
+    durable: bool
     postgres: Postgres
     valkey: Valkey
     stack: Stack
 
     @classmethod
     @contextlib.contextmanager
-    def opened(cls, folder: Path, kind: type[Stack] = Stack, **settings: str) -> Iterator[IsolatedStack]:
+    def opened(
+        cls, folder: Path, kind: type[Stack] = Stack, *, durable: bool = False, **settings: str
+    ) -> Iterator[IsolatedStack]:
         # If the user is root, PostgreSQL runs as nobody, who must be able to enter the folder.
         folder.chmod(0o711)
         with Supervisor(folder / "logs") as supervisor:
-            postgres = start_postgres(supervisor, folder / "postgres", durable=False)
+            postgres = start_postgres(supervisor, folder / "postgres", durable=durable)
             valkey = start_valkey(supervisor, folder / "valkey")
             env = {"DATABASE_URL": postgres.url(), "REDIS_URL": valkey.url, "RATE_LIMITS": "off", **settings}
             stack = kind(env, folder)
             stack.flask("db", "upgrade")
             stack.flask("seed")
             with stack:
-                yield cls(supervisor, postgres, valkey, stack)
+                yield cls(supervisor, folder, durable, postgres, valkey, stack)
+
+    def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """Run a query on a new connection, independent of the service's connections."""
+        with contextlib.closing(psycopg2.connect(self.postgres.url())) as connection, connection.cursor() as cursor:
+            cursor.execute(query, values or None)  # without values, a percent sign in the query is a plain character
+            return cursor.fetchall()
+
+    def count(self, query: str, *values: object) -> int:
+        ((count,),) = self.rows(query, *values)
+        return int(count)
 
     def logged(self) -> int:
-        with contextlib.closing(psycopg2.connect(self.postgres.url())) as connection, connection.cursor() as cursor:
-            cursor.execute("SELECT count(*) FROM activity_logs")
-            (count,) = cursor.fetchone() or (0,)
-            return int(count)
+        return self.count("SELECT count(*) FROM activity_logs")
 
     @contextlib.contextmanager
-    def without_postgres(self, how: str) -> Iterator[None]:
-        """Stop or freeze PostgreSQL during the block. `how` is "stopped" or "frozen"."""
-        child = self.postgres.child
-        if how == "frozen":
-            with frozen(child.process.pid):
-                yield
-            return
-        folder = Path(self.postgres.sockets)
-        child.process.send_signal(signal.SIGINT)
-        child.process.wait()
-        self.supervisor.children.remove(child)
-        yield
-        self.postgres = start_postgres(self.supervisor, folder, durable=False)
+    def without(self, server: str, how: str) -> Iterator[None]:
+        """Stop, kill or freeze a server during the block.
 
-    @contextlib.contextmanager
-    def without_redis(self, how: str) -> Iterator[None]:
-        """Stop or freeze Redis during the block. `how` is "stopped" or "frozen".
-
-        A stopped Redis restarts from its append-only file.
+        `server` is "postgres" or "redis". `how` is "stopped", "killed" or "frozen". Redis restarts from its append-only
+        file.
         """
-        child = self.valkey.child
+        child = (self.postgres if server == "postgres" else self.valkey).child
         if how == "frozen":
             with frozen(child.process.pid):
                 yield
             return
-        child.process.terminate()
+        child.process.send_signal(signal.SIGKILL if how == "killed" else child.stop_with)
         child.process.wait()
         self.supervisor.children.remove(child)
         yield
-        folder = child.log.parent.parent / "valkey"
-        self.valkey = Valkey(
-            self.supervisor.spawn("valkey", [valkey_server(), "valkey.conf"], cwd=folder), self.valkey.url
-        )
+        if server == "postgres":
+            self.postgres = start_postgres(self.supervisor, self.folder / "postgres", durable=self.durable)
+        else:
+            child = self.supervisor.spawn("valkey", [valkey_server(), "valkey.conf"], cwd=self.folder / "valkey")
+            self.valkey = Valkey(child, self.valkey.url)
 
 
 @contextlib.contextmanager
 def frozen(pid: int) -> Iterator[None]:
-    """Suspend every process of a server during the block. The server's connections stay open."""
+    """Suspend a process and its descendants during the block. Their connections stay open."""
     leader = psutil.Process(pid)
-    os.kill(pid, signal.SIGSTOP)  # stop the leader first, so that it cannot fork
+    leader.suspend()  # stop the leader first, so that it cannot fork
     processes = [leader, *leader.children(recursive=True)]
-    for process in processes:
-        os.kill(process.pid, signal.SIGSTOP)
     try:
+        for process in processes:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.suspend()
         yield
     finally:
         for process in reversed(processes):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process.pid, signal.SIGCONT)
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.resume()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,13 +14,16 @@ import requests
 
 from config import ROOT
 from dev.servers import free_port
-from dev.stack.waiting import PATIENCE_S
+from dev.stack.waiting import PATIENCE_S, eventually
 
 PROGRAMS = Path(sys.executable).parent
 
 
 class Stack:
     """The running service, with gunicorn and workers. Use `with Stack(env, folder) as stack:` to start and end it."""
+
+    #: Class of the workers, for `rq worker -w`.
+    worker = "worker.Worker"
 
     def __init__(self, env: dict[str, str], folder: Path) -> None:
         self.port = free_port()
@@ -37,6 +40,8 @@ class Stack:
             **env,
         }
         self.log = folder / "stack.log"
+        #: Client of `call`. The module `requests` opens a new connection for each request.
+        self.session: Any = requests
         self.processes: list[subprocess.Popen[bytes]] = []
 
     @property
@@ -51,32 +56,26 @@ class Stack:
     def __enter__(self) -> Self:
         self.start()
         try:
-            self._wait()
+            assert eventually(self._runs), self.log.read_text()
         except BaseException:
             self.__exit__()
             raise
         return self
 
-    def _wait(self) -> None:
-        stop = time.monotonic() + PATIENCE_S
-        while time.monotonic() < stop:
-            try:
-                if self.is_ready():
-                    return
-            except requests.RequestException:
-                pass
-            assert all(process.poll() is None for process in self.processes), self.log.read_text()
-            time.sleep(0.1)
-        raise AssertionError(self.log.read_text())
+    def _runs(self) -> bool:
+        assert all(process.poll() is None for process in self.processes), self.log.read_text()
+        with contextlib.suppress(requests.RequestException):
+            return self.is_ready()
+        return False
 
     def __exit__(self, *_: object) -> None:
         # End the processes in reverse order, because a worker removes its registration from Redis when it ends.
-        for process in reversed(self.processes):
-            process.send_signal(signal.SIGTERM)
-            process.wait(PATIENCE_S)
+        for process in reversed(list(self.processes)):
+            self.end(process)
 
     def is_ready(self) -> bool:
-        return requests.get(f"http://127.0.0.1:{self.port}/readyz", timeout=10).status_code == 200
+        url = self.url.removesuffix("/api")
+        return bool(self.session.get(f"{url}/readyz", timeout=10).status_code == 200)
 
     # In the methods below, `code` is the folder with the service's code. The folder may contain another version of the
     # service.
@@ -85,7 +84,7 @@ class Stack:
         return self.spawn(str(PROGRAMS / "gunicorn"), "-c", "gunicorn.conf.py", "wsgi:app", code=code, **settings)
 
     def start_worker(self, *queues: str, code: Path = ROOT) -> subprocess.Popen[bytes]:
-        return self.spawn(str(PROGRAMS / "rq"), "worker", "-c", "worker", "-w", "worker.Worker", *queues, code=code)
+        return self.spawn(str(PROGRAMS / "rq"), "worker", "-c", "worker", "-w", self.worker, *queues, code=code)
 
     def flask(self, *words: str, code: Path = ROOT) -> str:
         command = [sys.executable, "-m", "flask", *words]
@@ -106,10 +105,11 @@ class Stack:
         self.processes.remove(process)
 
     def call(self, method: str, path: str, token: str | None = None, **options: Any) -> requests.Response:
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
-        # Headers that the existing front end sends.
-        headers |= {"Cache-Control": "no-cache", "Pragma": "no-cache", "Expires": "0"}
-        return requests.request(method, self.url + path, headers=headers, timeout=PATIENCE_S, **options)
+        headers = {**({"Authorization": f"Bearer {token}"} if token else {}), **options.pop("headers", {})}
+        response: requests.Response = self.session.request(
+            method, self.url + path, headers=headers, timeout=PATIENCE_S, **options
+        )
+        return response
 
 
 class WebOnly(Stack):

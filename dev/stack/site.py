@@ -14,7 +14,7 @@ import ssl
 import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import requests
 from cryptography import x509
@@ -81,14 +81,7 @@ class DeployedStack(Stack):
 
     def is_ready(self) -> bool:
         # nginx answers /readyz only to requests from the same machine.
-        both = all(path.exists() for path in self.sockets)
-        return both and self.session.get(f"https://localhost:{self.tls_port}/readyz", timeout=10).status_code == 200
-
-    def call(self, method: str, path: str, token: str | None = None, **options: Any) -> requests.Response:
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
-        return self.session.request(
-            method, self.url + path, headers=headers | options.pop("headers", {}), timeout=PATIENCE_S, **options
-        )
+        return all(path.exists() for path in self.sockets) and super().is_ready()
 
     def connect(self, server_name: str = "localhost") -> ssl.SSLSocket:
         """Open a TLS connection to nginx without sending a request."""

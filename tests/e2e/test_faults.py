@@ -59,7 +59,7 @@ def test_reads_get_a_quick_503_while_postgresql_is_stopped_and_then_recover(isol
     before = isolated.logged()
     with Load(isolated.stack, {"reads": READ, "logs": LOG}) as load:
         reads = load.answers["reads"]
-        down, ready, back = through_outage(reads, isolated.without_postgres("stopped"), SEEN)
+        down, ready, back = through_outage(reads, isolated.without("postgres", "stopped"), SEEN)
     assert reads.statuses(down, ready) == {503}
     assert reads.retry_after == {"5"}
     assert reads.median_s(down, ready) < AT_ONCE_S
@@ -76,7 +76,7 @@ def test_uncached_reads_get_503_while_postgresql_is_frozen_and_then_recover(tmp_
         with Load(deployed.stack, {"own": own, "reads": READ, "logs": LOG}, pause_s=0.1) as load:
             own_answers = load.answers["own"]
             # Without nginx, the one response in the outage would wait until the database is back.
-            down, ready, back = through_outage(own_answers, deployed.without_postgres("frozen"), 1)
+            down, ready, back = through_outage(own_answers, deployed.without("postgres", "frozen"), 1)
         assert own_answers.statuses(down, ready) == {503}
         assert own_answers.retry_after == {"5"}
         assert own_answers.statuses(back) == {200}
@@ -89,7 +89,7 @@ def test_uncached_reads_get_503_while_postgresql_is_frozen_and_then_recover(tmp_
 def test_without_redis_reads_succeed_and_log_requests_get_a_quick_503(isolated, how):
     before = isolated.logged()
     kinds = {"reads": 200, "logs": 503}
-    with Load(isolated.stack, {"reads": READ, "logs": LOG}) as load, isolated.without_redis(how):
+    with Load(isolated.stack, {"reads": READ, "logs": LOG}) as load, isolated.without("redis", how):
         away = time.monotonic()
         wait_until(lambda: all(len(load.answers[name].within(away)) >= SEEN for name in kinds))
         back = time.monotonic()
