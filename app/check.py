@@ -14,7 +14,8 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 from psycopg2.errors import UndefinedColumn, UndefinedTable
-from sqlalchemy.exc import DBAPIError
+from redis.exceptions import RedisError
+from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.core.database import db_time, migrations
@@ -86,6 +87,7 @@ def findings(problems: list[str], env: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _words(error: Exception) -> str:
+    name = type(getattr(error, "orig", None) or error).__name__
     match error:
         case NotReadyError() | migrations.OlderDatabaseError():
             return str(error)
@@ -95,8 +97,12 @@ def _words(error: Exception) -> str:
             return "Needs the migrations."
         case ProviderError():
             return f"The provider: {error.reason}"
+        case OperationalError():
+            return f"{name}: is PostgreSQL running, and is DATABASE_URL right?"
+        case RedisError():
+            return f"{name}: is Redis running, and is REDIS_URL right?"
         case _:
-            return f"{type(getattr(error, 'orig', None) or error).__name__}."
+            return f"{name}."
 
 
 # --- the checks, one function for each item ---------------------------------------------------------------------------

@@ -248,8 +248,8 @@ class TestWithoutGoodSettings:
             "ready": True,
             "todo": "MESAGING_TOKEN is not a setting: did you mean MESSAGING_TOKEN?",
         }
-        assert found["database"]["todo"] == "OperationalError."
-        assert not found["redis"]["ready"]
+        assert found["database"]["todo"] == "OperationalError: is PostgreSQL running, and is DATABASE_URL right?"
+        assert found["redis"]["todo"] == "ConnectionError: is Redis running, and is REDIS_URL right?"
         assert found["push"]["ready"]
         assert "pass-word" not in text
         assert "se-cret" not in text
