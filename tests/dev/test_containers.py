@@ -41,6 +41,14 @@ def test_compose_services_use_existing_settings_and_queues():
     assert redis[redis.index("--maxmemory-policy") + 1] == "noeviction"
 
 
+def test_a_migration_that_fails_ends_the_start():
+    """`docker compose up` waits until `migrate` succeeds. With restarts it would wait forever, and tell no reason."""
+    assert SERVICES["migrate"]["restart"] == "no"
+    for name in ("web", *WORKERS):
+        assert SERVICES[name]["restart"] == "always"
+        assert SERVICES[name]["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}
+
+
 def test_redis_has_no_user_without_a_password():
     """If a Redis user has no password, Redis runs in protected mode and refuses other machines."""
     default, health = (DEPLOY / "redis.acl").read_text().splitlines()
