@@ -53,10 +53,9 @@ def own(client, holder):
 
 
 def begin(own, phone):
-    response = own.post("/profile/otp", {"password": PASSWORD})
-    assert response.status_code == 201, response.json
-    phone.scan(response.json["uri"])
-    return response.json["recovery_codes"]
+    body = own.post("/profile/otp", {"password": PASSWORD}).ok(201)
+    phone.scan(body["uri"])
+    return body["recovery_codes"]
 
 
 @pytest.fixture

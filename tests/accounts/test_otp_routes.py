@@ -12,10 +12,9 @@ CODES = f"{PATH}/recovery-codes"
 
 
 def begin(admin):
-    response = admin.post(PATH, {"password": PASSWORD})
-    assert response.status_code == 201, response.json
-    (secret,) = parse_qs(urlsplit(response.json["uri"]).query)["secret"]
-    return pyotp.TOTP(secret).now(), response.json["recovery_codes"]
+    body = admin.post(PATH, {"password": PASSWORD}).ok(201)
+    (secret,) = parse_qs(urlsplit(body["uri"]).query)["secret"]
+    return pyotp.TOTP(secret).now(), body["recovery_codes"]
 
 
 def test_the_second_factor_is_for_administrators(siti):
@@ -50,9 +49,7 @@ def test_new_recovery_codes_replace_the_old_ones_of_a_confirmed_factor(client, a
     assert_error(admin.post(CODES, {"password": "salah", "otp": old[0]}), 400, "wrong_current_password")
     assert_error(admin.post(CODES, {"password": PASSWORD, "otp": "000000"}), 400, "invalid_otp")
     assert admin.get(PATH).json == {"active": True, "recovery_codes_left": 10}
-    response = admin.post(CODES, {"password": PASSWORD, "otp": old[0]})
-    assert response.status_code == 201, response.json
-    new = response.json["recovery_codes"]
+    new = admin.post(CODES, {"password": PASSWORD, "otp": old[0]}).ok(201)["recovery_codes"]
     assert len(set(new) - set(old)) == 10
     login = {"username": admin.user.username, "password": PASSWORD}
     assert_error(client.post("/login", {**login, "otp": old[1]}), 401, "invalid_otp")

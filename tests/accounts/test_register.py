@@ -22,9 +22,8 @@ def test_every_field_of_the_form_is_stored(client):
 
 def test_blank_optional_fields_are_absent(client):
     blank = {"email": "", "nik": "", "domicile": "", "preferences": None}
-    response = client.post("/register", {**SITI, **blank})
-    assert response.status_code == 201
-    profile = client.with_token(response.json["access_token"]).get("/profile").json
+    body = client.post("/register", {**SITI, **blank}).ok(201)
+    profile = client.with_token(body["access_token"]).get("/profile").json
     assert [profile[name] for name in blank] == [None] * 4
 
 

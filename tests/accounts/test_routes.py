@@ -17,9 +17,7 @@ NIK = "3273014502900001"
 
 
 def log_in(client, username):
-    response = client.post("/login", {"username": username, "password": PASSWORD})
-    assert response.status_code == 200, response.json
-    return response.json
+    return client.post("/login", {"username": username, "password": PASSWORD}).ok()
 
 
 class TestLogin:
@@ -56,9 +54,7 @@ class TestRegister:
     """POST /register"""
 
     def test_registration_with_only_required_fields_logs_the_user_in(self, client):
-        response = client.post("/register", SITI)
-        assert response.status_code == 201
-        profile = client.with_token(response.json["access_token"]).get("/profile").json
+        profile = client.with_token(client.post("/register", SITI).ok(201)["access_token"]).get("/profile").json
         assert profile["username"] == "siti"
         assert profile["role"] == "pasien"
         assert profile["nomor_hp"] == "0812-3456-7890"
@@ -89,9 +85,8 @@ class TestRefresh:
         refresh = log_in(client, "siti")["refresh_token"]
         assert refresh not in db.session.scalars(sa.select(LoginSession.refresh_hash)).one()
         for _ in range(2):
-            response = client.post("/refresh", {"refresh_token": refresh})
-            assert response.status_code == 200
-            assert client.with_token(response.json["access_token"]).get("/profile").status_code == 200
+            body = client.post("/refresh", {"refresh_token": refresh}).ok()
+            assert client.with_token(body["access_token"]).get("/profile").status_code == 200
 
     def test_an_unknown_token_and_an_access_token_are_refused(self, client):
         make_user(username="siti")

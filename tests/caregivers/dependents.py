@@ -6,9 +6,7 @@ PATH = "/caregiver/dependents"
 
 
 def keep(caregiver, name="Ibu Siti", **data):
-    response = caregiver.post(PATH, {"nama_ktp": name, **data})
-    assert response.status_code == 201, response.text
-    return int(response.json["id"])
+    return int(caregiver.post(PATH, {"nama_ktp": name, **data}).ok(201)["id"])
 
 
 def delete(caregiver, dependent_id):

@@ -4,6 +4,4 @@ PATH = "/patient/invitations"
 
 
 def invite(patient, *scopes):
-    response = patient.post(PATH, {"scopes": list(scopes)})
-    assert response.status_code == 201, response.text
-    return response.json
+    return patient.post(PATH, {"scopes": list(scopes)}).ok(201)

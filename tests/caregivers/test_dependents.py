@@ -21,10 +21,10 @@ def ibu(budi):
 
 class TestCreating:
     def test_a_caregiver_creates_an_account_for_a_dependent(self, budi):
-        response = budi.post(PATH, {"nama_ktp": "Ibu Siti", "domicile": "jawa barat", "preferences": {"medical": True}})
-        assert response.status_code == 201
-        assert response.json.keys() == {"id", "nama_ktp", "created_at"}
-        user = db.session.get_one(User, response.json["id"])
+        ibu = {"nama_ktp": "Ibu Siti", "domicile": "jawa barat", "preferences": {"medical": True}}
+        body = budi.post(PATH, ibu).ok(201)
+        assert body.keys() == {"id", "nama_ktp", "created_at"}
+        user = db.session.get_one(User, body["id"])
         assert (user.nama_ktp, user.domicile, user.preferences) == ("Ibu Siti", "Jawa Barat", {"medical": True})
         assert (user.role_names, user.phone, user.password_hash) == ({"pasien"}, None, None)
         link = db.session.scalars(sa.select(CaregiverLink).filter_by(patient_id=user.id)).one()

@@ -15,12 +15,11 @@ class TestCreateLink:
     """POST /caregiver/patients"""
 
     def test_a_link_is_created_and_both_people_see_it(self, budi, siti):
-        created = budi.post("/caregiver/patients", {"patient_id": siti.id})
-        assert created.status_code == 201, created.text
+        created = budi.post("/caregiver/patients", {"patient_id": siti.id}).ok(201)
         (patient,) = budi.get("/caregiver/patients").json
-        assert (patient["id"], patient["link_id"], patient["scopes"]) == (siti.id, created.json["id"], [])
+        assert (patient["id"], patient["link_id"], patient["scopes"]) == (siti.id, created["id"], [])
         (row,) = siti.get("/patient/caregivers").json
-        assert (row["username"], row["linked_at"]) == ("budi", created.json["created_at"])
+        assert (row["username"], row["linked_at"]) == ("budi", created["created_at"])
 
     def test_a_link_that_exists_is_returned(self, budi, siti):
         first = budi.post("/caregiver/patients", {"patient_id": siti.id})
@@ -61,10 +60,9 @@ class TestUpdateConsent:
     """PUT /patient/caregivers/<caregiver_id>"""
 
     def test_the_patient_sets_the_scopes_of_a_caregiver(self, caregiver, siti):
-        response = siti.put(f"/patient/caregivers/{caregiver.id}", {"scopes": ["history", "alerts", "history"]})
-        assert response.status_code == 200
-        assert response.json == siti.get("/patient/caregivers").json[0]
-        assert response.json["scopes"] == ["alerts", "history"]
+        body = siti.put(f"/patient/caregivers/{caregiver.id}", {"scopes": ["history", "alerts", "history"]}).ok()
+        assert body == siti.get("/patient/caregivers").json[0]
+        assert body["scopes"] == ["alerts", "history"]
         assert caregiver.get("/caregiver/patients").json[0]["scopes"] == ["alerts", "history"]
         assert all(care.allows(caregiver.id, siti.id, scope) for scope in (Scope.ALERTS, Scope.HISTORY))
         assert not care.allows(caregiver.id, siti.id, Scope.MANAGE)
@@ -115,10 +113,9 @@ class TestRedeemInvitation:
 
     def test_a_caregiver_who_redeems_a_code_is_linked_with_its_scopes(self, siti, budi):
         code = invite(siti, "alerts", "history")["code"]
-        response = budi.post("/caregiver/invitations", {"code": code})
-        assert response.status_code == 201
-        assert (response.json["caregiver_id"], response.json["patient_id"]) == (budi.id, siti.id)
-        assert response.json["scopes"] == ["alerts", "history"]
+        body = budi.post("/caregiver/invitations", {"code": code}).ok(201)
+        assert (body["caregiver_id"], body["patient_id"]) == (budi.id, siti.id)
+        assert body["scopes"] == ["alerts", "history"]
         assert siti.get("/patient/caregivers").json[0]["scopes"] == ["alerts", "history"]
         assert not care.allows(budi.id, siti.id, Scope.MANAGE)
 

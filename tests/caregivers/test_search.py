@@ -14,9 +14,7 @@ from tests.helpers.plans import analyse, plan_of, plans_of_all
 
 
 def found(client, q, path="/patients"):
-    response = client.get(path, query_string={"q": q})
-    assert response.status_code == 200, response.json
-    return [row["username"] for row in response.json]
+    return [row["username"] for row in client.get(path, query_string={"q": q}).ok()]
 
 
 def test_a_part_of_username_or_name_finds_a_patient(siti):

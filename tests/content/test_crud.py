@@ -99,19 +99,16 @@ def test_a_record_is_created_changed_and_deleted(client, admin, section):
     new = section.new
     if "kategori_id" in section.bad:
         new = {**new, "kategori_id": admin.post("/kategori", {"nama_kategori": "Asma"}).json["id"]}
-    created = admin.post(section.create, new | section.spelled)
-    assert created.status_code == 201, created.json
-    record = created.json
+    record = admin.post(section.create, new | section.spelled).ok(201)
     assert {**record, **new} == record
     assert shown(client, section, record["id"]) == record
     path = section.change.format(record["id"])
-    changed = admin.put(path, section.edit)
-    assert changed.status_code == 200, changed.json
+    changed = admin.put(path, section.edit).ok()
     edit = {name: value or None for name, value in section.edit.items()}
     title = {"title": None} if section is SECTIONS["emergency"] else {}  # the only missing field that a PUT empties
     left = {name: value for name, value in record.items() if name != "updated_at"}
-    assert {**changed.json, **left, **edit, **title} == changed.json
-    assert shown(client, section, record["id"]) == changed.json
+    assert {**changed, **left, **edit, **title} == changed
+    assert shown(client, section, record["id"]) == changed
     deleted = admin.delete(path)
     assert deleted.status_code == section.deleted
     assert deleted.status_code == 204 or list(deleted.json) == ["message"]

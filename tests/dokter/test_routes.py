@@ -80,13 +80,12 @@ class TestCreateDokter:
         for ids in (["b", "a", "b"], ["a", "b"], [json.dumps(["a", "b"])]):
             new = {"nama": "dr. Budi", "spesialisasi": "Jantung", "faskes_ids": ids}
             form = {"data": {**new, "image": (BytesIO(plain()), "a.png")}} if ids[0] != "b" else {"json": new}
-            response = admin.post("/dokter", **form)
-            assert response.status_code == 201, response.json
-            assert (response.json["faskes_ids"], response.json["faskes"]) == (["a", "b"], faskes)
-            assert client.get(f"/dokter/{response.json['id']}").json == response.json
-            assert response.json["image"] is None or client.get(response.json["image"]).mimetype == "image/webp"
+            body = admin.post("/dokter", **form).ok(201)
+            assert (body["faskes_ids"], body["faskes"]) == (["a", "b"], faskes)
+            assert client.get(f"/dokter/{body['id']}").json == body
+            assert body["image"] is None or client.get(body["image"]).mimetype == "image/webp"
         assert admin.delete("/faskes/a").status_code == 200
-        assert client.get(f"/dokter/{response.json['id']}").json["faskes_ids"] == ["b"]
+        assert client.get(f"/dokter/{body['id']}").json["faskes_ids"] == ["b"]
 
 
 class TestUpdateDokter:

@@ -103,9 +103,8 @@ class TestCreateFaskes:
     """POST /faskes"""
 
     def test_adds_a_facility_and_finds_its_province(self, admin):
-        response = admin.post("/faskes", {"nama": "RSUD Cibabat", "lat": -6.88, "lng": 107.55})
-        assert response.status_code == 201
-        assert (response.json["province"], response.json["source"]) == ("Jawa Barat", "db")
+        body = admin.post("/faskes", {"nama": "RSUD Cibabat", "lat": -6.88, "lng": 107.55}).ok(201)
+        assert (body["province"], body["source"]) == ("Jawa Barat", "db")
         assert admin.post("/faskes", {"nama": "Kapal", "lat": -10.5, "lng": 100}).json["province"] is None
 
     def test_an_administrator_can_set_all_fields(self, admin):
@@ -113,9 +112,8 @@ class TestCreateFaskes:
             "id": "ChIJ-own_1", "nama": "Klinik", "alamat": "Jl. B", "lat": "1.5", "lng": 0, "jenis": "klinik",
             "telepon": "021", "province": "north sumatra", "rating": 5,
         }  # fmt: skip
-        response = admin.post("/faskes/", body)
-        assert response.status_code == 201
-        assert response.json == {**body, "lat": 1.5, "province": "Sumatera Utara", "source": "db"}
+        found = admin.post("/faskes/", body).ok(201)
+        assert found == {**body, "lat": 1.5, "province": "Sumatera Utara", "source": "db"}
 
     def test_an_id_that_is_taken_is_409(self, admin):
         make_faskes(id="taken")

@@ -16,15 +16,11 @@ def category_id(name="Medis"):
 
 def write_thread(writer, **data):
     sent = {"category_id": category_id(), "title": "Menu harian", "content": "Apa yang boleh dimakan?", **data}
-    response = writer.post("/forum/threads", sent)
-    assert response.status_code == 201, response.json
-    return response.json
+    return writer.post("/forum/threads", sent).ok(201)
 
 
 def write_reply(writer, thread_id, **data):
-    response = writer.post(f"/forum/threads/{thread_id}/reply", {"content": "Kurangi gula.", **data})
-    assert response.status_code == 201, response.json
-    return response.json
+    return writer.post(f"/forum/threads/{thread_id}/reply", {"content": "Kurangi gula.", **data}).ok(201)
 
 
 def write_post(noun, writer, **data):
@@ -34,9 +30,7 @@ def write_post(noun, writer, **data):
 
 
 def read_thread(reader, thread_id):
-    response = reader.get(f"/forum/threads/{thread_id}")
-    assert response.status_code == 200, response.json
-    return response.json
+    return reader.get(f"/forum/threads/{thread_id}").ok()
 
 
 def moderate(moderator, decision, reason="Mengiklankan obat.", **post):
@@ -47,9 +41,7 @@ def moderate(moderator, decision, reason="Mengiklankan obat.", **post):
         noun = "threads" if kind == "thread_id" else "replies"
         report(moderator.as_(make_user()), f"{noun}/{post_id}", "other")
         case_id = case_of(post_id)
-    response = moderator.put(f"/admins/moderasi/{case_id}", {"decision": decision, "reason": reason})
-    assert response.status_code == 200, response.json
-    return response.json
+    return moderator.put(f"/admins/moderasi/{case_id}", {"decision": decision, "reason": reason}).ok()
 
 
 def case_of(post_id):
@@ -57,9 +49,7 @@ def case_of(post_id):
 
 
 def cases(moderator, query=""):
-    response = moderator.get(f"/admins/moderasi{query}")
-    assert response.status_code == 200, response.json
-    return response.json
+    return moderator.get(f"/admins/moderasi{query}").ok()
 
 
 def report(reporter, path, reason="spam", **data):
@@ -70,6 +60,4 @@ def report(reporter, path, reason="spam", **data):
 
 def add_picture(writer, path):
     """Add a picture to a post. Return the picture's path."""
-    response = writer.put(f"/forum/{path}", data={"image": (io.BytesIO(plain()), "a.jpg")})
-    assert response.status_code == 200, response.json
-    return response.json["image"]
+    return writer.put(f"/forum/{path}", data={"image": (io.BytesIO(plain()), "a.jpg")}).ok()["image"]

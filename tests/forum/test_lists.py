@@ -5,9 +5,7 @@ from tests.forum.posts import category_id, read_thread, write_reply, write_threa
 
 
 def ids(client, query=""):
-    response = client.get(f"/forum/threads{query}")
-    assert response.status_code == 200, response.json
-    return [row["id"] for row in response.json]
+    return [row["id"] for row in client.get(f"/forum/threads{query}").ok()]
 
 
 def test_pages_have_the_total_count_and_a_link_to_the_next_page(client, siti):

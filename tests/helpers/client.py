@@ -1,6 +1,9 @@
 """HTTP client for tests. It sends and reads JSON, and can use the session of a person."""
 
+from flask.testing import FlaskClient
+
 from app.core.database.session import db
+from app.core.web.request import ApiResponse
 from app.identity import sessions
 from app.identity.models import RoleName, User
 from tests.helpers import document
@@ -10,12 +13,19 @@ from tests.helpers.language import assert_readable
 AT_THE_ROOT = ("/healthz", "/readyz", "/metrics", "/media", "/api", "/dev", "/console", "/k/")
 
 
+class Answer(ApiResponse):
+    def ok(self, status=200):
+        """Return the body. Fail unless the response has this status."""
+        assert self.status_code == status, self.get_data(as_text=True)
+        return self.json
+
+
 class Client:
     def __init__(self, app, token=None, user_id=None):
         self.app = app
         self.token = token
         self._user_id = user_id
-        self._client = app.test_client()
+        self._client = FlaskClient(app, Answer)
 
     def as_(self, user):
         """Log the person in and return a client with the new session."""

@@ -46,10 +46,9 @@ def test_switching_broadcasts_updates_the_consent_and_object_preferences(app, be
 
 
 def profile(client, user, preferences):
-    response = client.as_(user).put("/profile", data={"preferences": json.dumps(preferences)})
-    assert response.status_code == 200, response.json
+    body = client.as_(user).put("/profile", data={"preferences": json.dumps(preferences)}).ok()
     db.session.refresh(user)
-    return response.json["preferences"]
+    return body["preferences"]
 
 
 def test_saving_preferences_without_broadcast_keeps_the_broadcast_opt_out(client, app):

@@ -14,9 +14,7 @@ from tests.pengingat.answering import dose
 def medicine(client, name, jam="00:00", query=""):
     """Create a medicine with one dose a day, at this time in UTC. Return its id."""
     details = {"nama_obat": name, "frekuensi": 1, "aturan": "setelah makan", "jadwal": [dose(jam)]}
-    response = client.post(f"/pengingat/obat{query}", {"judul": name, "details": details})
-    assert response.status_code == 201, response.text
-    return response.json["id"]
+    return client.post(f"/pengingat/obat{query}", {"judul": name, "details": details}).ok(201)["id"]
 
 
 def mark_sent(row, token, ref=None):

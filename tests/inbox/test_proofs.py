@@ -17,9 +17,7 @@ def hears(live):
 
 
 def ask(client, **body):
-    response = client.post("/profile/phone/verification", body)
-    assert response.status_code == 201, response.text
-    return str(response.json["code"])
+    return str(client.post("/profile/phone/verification", body).ok(201)["code"])
 
 
 def proven(user_id):

@@ -12,23 +12,17 @@ class Reminder:
 
     def answer(self, status, **data):
         """Check that an answer is accepted. Return the occurrence."""
-        answer = self.say(status, **data)
-        assert answer.status_code == 200, answer.json
-        return answer.json
+        return self.say(status, **data).ok()
 
     def buy(self, amount):
-        answer = self.client.post(f"{self.path}/persediaan", {"tambah": amount})
-        assert answer.status_code == 200, answer.json
-        return answer.json
+        return self.client.post(f"{self.path}/persediaan", {"tambah": amount}).ok()
 
     def refuses(self, code, status, **data):
         """Check that an answer is 409 with this code."""
         assert_error(self.say(status, **data), 409, code)
 
     def put(self, **fields):
-        answer = self.client.put(self.path, fields)
-        assert answer.status_code == 200, answer.json
-        return answer.json
+        return self.client.put(self.path, fields).ok()
 
     @property
     def record(self):
@@ -46,9 +40,8 @@ class Reminder:
 
 def create(client, body, **details):
     """Create a reminder of any type, by default a medicine. Add these details to its body."""
-    answer = client.post("/pengingat", {"tipe": "obat", **body, "details": {**body["details"], **details}})
-    assert answer.status_code == 201, answer.json
-    return Reminder(client, answer.json["id"])
+    answer = client.post("/pengingat", {"tipe": "obat", **body, "details": {**body["details"], **details}}).ok(201)
+    return Reminder(client, answer["id"])
 
 
 def dose(jam, jumlah=1):

@@ -29,9 +29,8 @@ def remind(moment, public, budi, obat):
 
     def create(dependent=None, **details):
         query = f"?patient_id={dependent}" if dependent else ""
-        answer = budi.post(f"/pengingat/obat{query}", {**obat, "details": with_doses(obat, "12:00", **details)})
-        assert answer.status_code == 201, answer.json
-        return f"/pengingat/{answer.json['id']}", query
+        answer = budi.post(f"/pengingat/obat{query}", {**obat, "details": with_doses(obat, "12:00", **details)}).ok(201)
+        return f"/pengingat/{answer['id']}", query
 
     return create
 

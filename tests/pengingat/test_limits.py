@@ -68,9 +68,7 @@ def sessions(count, weekday="selasa"):
 
 def fill(client, reminder, count=1):
     """Create a reminder, and copies of its row until there are `count`. Return the path of the reminder."""
-    response = client.post("/pengingat", {"timezone": "UTC", **reminder})
-    assert response.status_code == 201, response.json
-    id_ = response.json["id"]
+    id_ = client.post("/pengingat", {"timezone": "UTC", **reminder}).ok(201)["id"]
     copy = sa.select(*COLUMNS).join(sa.func.generate_series(2, count).alias("n"), sa.true()).filter_by(id=id_)
     db.session.execute(sa.insert(Pengingat).from_select(COLUMNS, copy))
     return f"/pengingat/{id_}"

@@ -138,11 +138,10 @@ def test_a_caller_with_their_own_patient_id_is_not_logged_as_a_caregiver(client,
 def test_a_request_with_a_patient_id_is_about_reminders_of_this_patient_only(client, moment, linked_as, siti, obat):
     others = client.as_(make_user()).post("/pengingat/obat", obat).json["id"]
     theirs = linked_as("manage")
-    made = theirs.post(f"/pengingat/obat?patient_id={siti.id}", obat)
-    assert made.status_code == 201
-    assert [row["id"] for row in siti.get("/pengingat").json] == [made.json["id"]]
+    made = theirs.post(f"/pengingat/obat?patient_id={siti.id}", obat).ok(201)
+    assert [row["id"] for row in siti.get("/pengingat").json] == [made["id"]]
     assert theirs.get("/pengingat").json == []
-    assert theirs.get(f"/pengingat/{made.json['id']}").status_code == 404
+    assert theirs.get(f"/pengingat/{made['id']}").status_code == 404
     for method, body in (("GET", None), ("PUT", {"judul": "x"}), ("DELETE", None)):
         assert_error(theirs.open(method, f"/pengingat/{others}?patient_id={siti.id}", body), 404)
 

@@ -38,9 +38,7 @@ class TestCreateReminder:
 
     @pytest.mark.parametrize("path", ["/pengingat", "/pengingat/obat"])
     def test_a_medicine_is_one_reminder_for_all_its_doses(self, siti, moment, obat, path):
-        answer = siti.post(path, obat if path == "/pengingat/obat" else {**obat, "tipe": "obat"})
-        assert answer.status_code == 201
-        created = answer.json
+        created = siti.post(path, obat if path == "/pengingat/obat" else {**obat, "tipe": "obat"}).ok(201)
         known = {name: value for name, value in created.items() if name not in ("id", "created_at", "updated_at")}
         assert known == {
             "tipe": "obat", "judul": "Obat diabetes", "waktu": "2026-03-02T12:00:00Z", "timezone": "Asia/Jakarta",

@@ -13,9 +13,7 @@ from tests.helpers.factories import PASSWORD
 
 
 def ask(client):
-    response = client.post("/profile/ekspor", {"password": PASSWORD})
-    assert response.status_code == 202, response.json
-    return int(response.json["id"])
+    return int(client.post("/profile/ekspor", {"password": PASSWORD}).ok(202)["id"])
 
 
 def opened(client, export_id):

@@ -30,9 +30,7 @@ OBAT = {
 
 
 def leave(client, forum="anonymise"):
-    response = client.delete("/profile", {"password": PASSWORD, "forum": forum})
-    assert response.status_code == 202, response.json
-    return dict(response.json)
+    return dict(client.delete("/profile", {"password": PASSWORD, "forum": forum}).ok(202))
 
 
 def let_the_grace_pass(user_id):

@@ -47,9 +47,7 @@ def test_the_broadcast_consent_has_one_value_in_all_routes(siti):
 
 
 def test_only_the_consents_in_the_body_of_the_caller_are_recorded(client, siti):
-    response = siti.put(ROUTE, {"health_data": False})
-    assert response.status_code == 200
-    assert response.json == siti.get(ROUTE).json
+    assert siti.put(ROUTE, {"health_data": False}).ok() == siti.get(ROUTE).json
     rows = said(siti)
     assert {name: (row["granted"], row["version"], row["way"]) for name, row in rows.items()} == {
         "health_data": (False, consents.VERSION, "app"),
@@ -63,9 +61,7 @@ def test_only_the_consents_in_the_body_of_the_caller_are_recorded(client, siti):
 
 
 def register(client, **more):
-    response = client.post("/register", {**SITI, **more})
-    assert response.status_code == 201, response.text
-    return client.with_token(response.json["access_token"])
+    return client.with_token(client.post("/register", {**SITI, **more}).ok(201)["access_token"])
 
 
 def test_registering_without_consents_leaves_them_granted(client):

@@ -33,12 +33,11 @@ def test_no_route_calls_a_provider_inside_a_transaction(committed, outside, idle
     with unit_of_work():
         admin, stored_id = Client(committed).as_(make_admin()), make_video(video_id="sdVideo0001").id
     key = {"Idempotency-Key": "kunci-sekali"}
-    created = admin.post("/videoplatform/video", {"video_id": "hdMaxres001"}, headers=key)
-    assert created.status_code == 201, created.json
+    created = admin.post("/videoplatform/video", {"video_id": "hdMaxres001"}, headers=key).ok(201)
     assert admin.get(f"/videoplatform/videos/{stored_id}/detail").status_code == 200
-    unknown = admin.put(f"/videoplatform/video/{created.json['id']}", {"video_id": "tidakAda001"})
+    unknown = admin.put(f"/videoplatform/video/{created['id']}", {"video_id": "tidakAda001"})
     assert_error(unknown, 404)
     registered = Client(committed).post("/register", {**SITI, "captcha-response": outside.captcha.solve()})
     assert registered.status_code == 201
     assert idle == [0, 0, 0, 0]
-    assert admin.post("/videoplatform/video", {"video_id": "hdMaxres001"}, headers=key).json == created.json
+    assert admin.post("/videoplatform/video", {"video_id": "hdMaxres001"}, headers=key).json == created

@@ -24,10 +24,9 @@ class TestSubscribe:
     """POST /push/subscribe"""
 
     def test_a_subscription_without_a_token_is_unverified(self, client, browser, user_id):
-        response = client.post("/push/subscribe", browser)
-        assert response.status_code == 201
-        assert response.json["endpoint"] == browser["endpoint"]
-        assert (response.json["user_id"], response.json["is_verified"]) == (None, False)
+        body = client.post("/push/subscribe", browser).ok(201)
+        assert body["endpoint"] == browser["endpoint"]
+        assert (body["user_id"], body["is_verified"]) == (None, False)
         claimed = client.post("/push/subscribe", {**browser, "user_id": user_id})
         assert (claimed.json["user_id"], claimed.json["is_verified"]) == (user_id, False)
 
@@ -82,9 +81,8 @@ class TestSendPush:
 
     def test_returns_the_number_of_queued_pushes(self, client, browser, user_id):
         for target in (user_id, 999_999):  # a person without subscriptions, and an unknown id
-            response = client.post("/push/send", {"user_id": target, "payload": PAYLOAD})
-            assert response.status_code == 200
-            assert response.json == {"sent": 0, "failed": 0, "removed": 0, "queued": 0}
+            body = client.post("/push/send", {"user_id": target, "payload": PAYLOAD}).ok()
+            assert body == {"sent": 0, "failed": 0, "removed": 0, "queued": 0}
         client.post("/push/subscribe", {**browser, "user_id": user_id})
         assert client.post("/push/send", {"user_id": user_id, "payload": PAYLOAD}).json["queued"] == 1
 

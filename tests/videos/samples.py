@@ -7,6 +7,5 @@ SAVE = {"video_id": "abc", "title": "Senam", "channel_title": "Kanal"}
 
 
 def rows(client, path):
-    response = client.get(path)
-    assert response.status_code == 200, response.get_data(as_text=True)
-    return response.json if isinstance(response.json, list) else [response.json]
+    body = client.get(path).ok()
+    return body if isinstance(body, list) else [body]

@@ -57,9 +57,7 @@ class TestCreateVideo:
     """POST /videoplatform/video"""
 
     def test_a_video_can_be_created_from_its_id_only_if_it_exists(self, client, admin, outside):
-        response = admin.post("/videoplatform/video", {"video_id": "hdMaxres001"})
-        assert response.status_code == 201
-        video = response.json
+        video = admin.post("/videoplatform/video", {"video_id": "hdMaxres001"}).ok(201)
         found = (video["title"], video["thumbnail"], video["duration"], video["published_at"])
         assert found == ("Mengenal Diabetes Melitus", MAXRES, "PT4M13S", "2026-01-01T00:00:00Z")
         assert client.get(f"/videoplatform/videos/{video['id']}").json == video

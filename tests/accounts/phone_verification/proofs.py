@@ -21,9 +21,7 @@ E164 = {OWN: "+6281234567890", NEW: "+6281399990000"}
 
 
 def ask(client, **data):
-    response = client.post(PATH, data)
-    assert response.status_code == 201, response.text
-    return response.json
+    return client.post(PATH, data).ok(201)
 
 
 def write(code, phone=OWN):

@@ -84,9 +84,7 @@ def test_a_form_with_another_boundary_is_replayed_and_another_file_is_refused(si
 
 def test_the_same_key_of_another_user_or_route_is_a_new_request(client, siti):
     threads = [write(siti, key).json["id"] for key in (KEY, None)]
-    other = write(client.as_(make_user()))
-    assert other.status_code == 201
-    assert other.json["id"] not in threads
+    assert write(client.as_(make_user())).ok(201)["id"] not in threads
     reply = reply_to(siti, threads[0])
     assert reply.status_code == 201
     assert "Idempotency-Replayed" not in reply.headers

@@ -29,9 +29,8 @@ def test_straight_and_curly_quotation_marks_find_each_other(client, siti, admin)
         caller = {"/admins/users": admin, "/forum/replies": siti, "/patients": siti}.get(path, client)
         for sent in (CURLY, STRAIGHT, "r'an"):
             query = {PARAMETERS.get(path, "q"): sent, **({"mine": "true"} if path == "/forum/replies" else {})}
-            found = caller.get(path, query_string=query)
-            assert found.status_code == 200, path
-            rows = found.json["results"] if path.startswith("/faskes") else found.json
+            found = caller.get(path, query_string=query).ok()
+            rows = found["results"] if path.startswith("/faskes") else found
             values = {value for row in rows for value in row.values() if isinstance(value, str)}
             assert {CURLY, STRAIGHT} <= values, (path, sent)
 
