@@ -26,13 +26,17 @@ def at(moment, jam):
 
 
 def tick(moment, jam=None, *, sent=True):
-    """Mark due reminders as sent or failed at this time in UTC. Then run the scheduler's jobs, and send alerts."""
+    """Mark due reminders as sent or failed at this time in UTC. Then run the scheduler's jobs, and send alerts.
+
+    Return the texts of all alerts that have left.
+    """
     if jam is not None:
         at(moment, jam)
     jobs.top_up()
     settle("sent" if sent else "failed", Delivery.kind == "reminder", Delivery.due_at <= moment.now)
     jobs.miss_overdue()
     leave(moment)
+    return told()
 
 
 def leave(moment):

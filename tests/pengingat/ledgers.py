@@ -9,6 +9,7 @@ from app.core.database.session import db, unit_of_work
 from app.core.lib import local_time
 from app.identity.models import RoleName
 from app.notifications.models import Delivery
+from app.pengingat import jobs
 from app.pengingat.ledger import bells
 from app.pengingat.models import Occurrence, Pengingat
 from tests.helpers.factories import make_user
@@ -28,6 +29,12 @@ class Time:
 
     def move(self, **span):
         self.now += timedelta(**span)
+
+    def elapse(self, **span):
+        """Move the clock, and run the scheduler's jobs that read it."""
+        self.move(**span)
+        jobs.top_up()
+        jobs.miss_overdue()
 
 
 def caregiver_of(patient_id, *scopes, domicile="Jawa Barat"):

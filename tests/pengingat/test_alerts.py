@@ -24,13 +24,10 @@ from tests.pengingat.ledgers import allow, caregiver_of
 
 def test_a_caregiver_gets_one_alert_when_a_dose_becomes_missed(siti, moment, obat, caregiver_id):
     make(siti, obat)
-    tick(moment, "12:59")
-    assert told() == []
-    tick(moment, "13:00")
-    assert told() == [MISSED]
+    assert tick(moment, "12:59") == []
+    assert tick(moment, "13:00") == [MISSED]
     assert told("push_fan_out") == [MISSED]
-    tick(moment, "13:01")
-    assert told() == [MISSED]
+    assert tick(moment, "13:01") == [MISSED]
     row = db.session.scalars(sa.select(Delivery).filter_by(kind="alert", channel="messaging")).one()
     assert (row.user_id, row.due_at) == (caregiver_id, moment.now - timedelta(minutes=1))
 
@@ -43,8 +40,7 @@ def test_an_alert_names_the_medicine_to_a_caregiver_with_the_history_scope(siti,
     assert told() == ["Siti Aminah belum menandai obat Obat judi. com pukul 17.00 WIT. Boleh tolong ditanyakan?"]
     tick(moment, "10:00")  # the next alert waits until two hours after the first
     allow(siti_id, caregiver_id, "alerts")
-    tick(moment, "11:00")
-    assert told()[1:] == ["Siti Aminah belum menandai obat pukul 16.00 WIB. Boleh tolong ditanyakan?"]
+    assert tick(moment, "11:00")[1:] == ["Siti Aminah belum menandai obat pukul 16.00 WIB. Boleh tolong ditanyakan?"]
 
 
 def test_only_caregivers_with_the_alerts_scope_get_an_alert(siti, siti_id, moment, obat, caregiver_id):
@@ -63,8 +59,7 @@ def test_a_dose_done_or_skipped_in_time_causes_no_alert(siti, moment, obat, care
     moment.move(hours=11, minutes=5)
     first.say("done")
     second.say("skipped")
-    tick(moment, "13:00")
-    assert told() == []
+    assert tick(moment, "13:00") == []
 
 
 def test_an_alert_about_an_unsent_reminder_says_that_it_could_not_be_sent(siti, moment, obat, caregiver_id):
@@ -81,8 +76,7 @@ def test_an_alert_about_a_meal_therapy_or_visit_names_only_its_type(siti, siti_i
         ("kontrol", {"datetime": "2026-03-02T12:00:00Z"}),
     ):
         create(siti, {"tipe": tipe, "judul": "Rahasia", "details": details})
-    tick(moment, "13:00")
-    assert told() == [
+    assert tick(moment, "13:00") == [
         "Siti Aminah belum menandai makan pukul 19.00 WIB.\n"
         "Siti Aminah belum menandai terapi pukul 19.00 WIB.\n"
         "Siti Aminah belum menandai pengingat kontrol pukul 19.00 WIB.\n"
@@ -103,28 +97,22 @@ def test_a_dose_missed_too_long_ago_causes_no_alert(siti, moment, obat, caregive
 def test_later_alerts_within_two_hours_are_combined_into_one_message(siti, moment, obat, caregiver_id):
     make(siti, obat, "02:00", "03:00", "03:30")
     for jam in ("03:00", "04:00", "04:30"):
-        tick(moment, jam)
-    assert told() == ["Siti Aminah belum menandai obat pukul 09.00 WIB. Boleh tolong ditanyakan?"]
-    tick(moment, "05:00")
-    assert told()[1:] == [
+        assert tick(moment, jam) == ["Siti Aminah belum menandai obat pukul 09.00 WIB. Boleh tolong ditanyakan?"]
+    assert tick(moment, "05:00")[1:] == [
         "Siti Aminah belum menandai obat pukul 10.00 WIB.\n"
         "Siti Aminah belum menandai obat pukul 10.30 WIB.\n"
         "Boleh tolong ditanyakan?"
     ]
     make(siti, obat, "05:10")
-    tick(moment, "06:10")
-    assert told()[2:] == ["Siti Aminah belum menandai obat pukul 12.10 WIB. Boleh tolong ditanyakan?"]
+    assert tick(moment, "06:10")[2:] == ["Siti Aminah belum menandai obat pukul 12.10 WIB. Boleh tolong ditanyakan?"]
 
 
 def test_an_alert_at_night_waits_until_morning_unless_it_is_important(siti, moment, obat, caregiver_id):
     make(siti, obat, "13:30")  # missed at 21.30 in Jakarta
     important = make(siti, obat, "14:00", penting=True)
-    tick(moment, "14:30")
-    assert told() == []
-    tick(moment, "15:00")
-    assert told() == ["Siti Aminah belum menandai obat pukul 21.00 WIB. Boleh tolong ditanyakan?"]
-    tick(moment, "22:59")
-    assert len(told()) == 1
+    assert tick(moment, "14:30") == []
+    assert tick(moment, "15:00") == ["Siti Aminah belum menandai obat pukul 21.00 WIB. Boleh tolong ditanyakan?"]
+    assert len(tick(moment, "22:59")) == 1
     tick(moment, "23:00")
     assert told()[1:] == ["Siti Aminah belum menandai obat kemarin pukul 20.30 WIB. Boleh tolong ditanyakan?"]
     assert important.record["details"]["penting"] is True
@@ -144,10 +132,8 @@ def test_an_important_alert_waits_for_the_end_of_the_caregivers_quiet_hours(siti
     make(siti, obat, "14:10", "15:00", penting=True)  # missed at 22.10 and 23.00 in Jakarta
     tick(moment, "15:10")
     tick(moment, "16:00")
-    tick(moment, "21:59")
-    assert told() == []
-    tick(moment, "22:00")
-    assert told() == [
+    assert tick(moment, "21:59") == []
+    assert tick(moment, "22:00") == [
         "Siti Aminah belum menandai obat kemarin pukul 21.10 WIB.\n"
         "Siti Aminah belum menandai obat kemarin pukul 22.00 WIB.\n"
         "Boleh tolong ditanyakan?"
@@ -157,11 +143,9 @@ def test_an_important_alert_waits_for_the_end_of_the_caregivers_quiet_hours(siti
 def test_the_quiet_hours_of_a_caregiver_hold_alerts_besides_the_night(siti, moment, obat, caregiver_id):
     save(caregiver_id, quiet_start=time(8), quiet_end=time(15))  # a caregiver who works at night
     make(siti, obat, "04:00", "08:00", "14:10")  # missed at 12.00, 16.00 and 22.10 in Jakarta
-    tick(moment, "05:00")
-    assert told() == []
+    assert tick(moment, "05:00") == []
     for jam, count in (("08:00", 1), ("09:00", 1), ("10:00", 2)):  # two hours after the first has left
-        tick(moment, jam)
-        assert len(told()) == count
+        assert len(tick(moment, jam)) == count
     tick(moment, "15:10")
     tick(moment, "22:59")
     assert len(told()) == 2  # the night ends at 06.00 in Jakarta
@@ -259,5 +243,4 @@ def test_a_scheduler_that_fails_while_it_adds_alerts_loses_none(siti, moment, ob
         patch.setattr(alerts, "_tell", Mock(side_effect=RuntimeError))
         with pytest.raises(RuntimeError):
             jobs.miss_overdue()
-    tick(moment)
-    assert told() == [MISSED]
+    assert tick(moment) == [MISSED]

@@ -9,7 +9,6 @@ from app.core.database.session import db, unit_of_work
 from app.identity import sessions
 from app.identity.models import LoginSession
 from app.notifications.models import Delivery
-from app.pengingat import jobs
 from app.pengingat.ledger.schemas import QuickAnswer
 from app.pengingat.models import Occurrence
 from app.pengingat.one_tap import message_answers
@@ -30,17 +29,16 @@ def visit(siti, moment, kontrol):
 
 def test_an_answer_returns_the_occurrence(metformin, moment):
     moment.move(hours=11, minutes=5)
-    answer = metformin.say("done")
-    assert answer.status_code == 200
+    answer = metformin.say("done").ok()
     row = db.session.scalars(sa.select(Occurrence).filter_by(state="done")).one()
-    assert answer.json == {
+    assert answer == {
         "id": row.id, "pengingat_id": metformin.id, "tipe": "obat", "judul": "Obat diabetes", "slot": "1",
         "due_at": DUE_AT, "state": "done", "late": False, "answered_at": "2026-03-02T12:05:00Z",
         "answered_via": "app", "snoozed_until": None, "undelivered": False,
     }  # fmt: skip
     assert metformin.is_done
     moment.move(minutes=1)
-    assert metformin.say("done").json == answer.json
+    assert metformin.say("done").json == answer
 
 
 def test_an_unknown_due_time_is_404(metformin, moment):
@@ -93,8 +91,7 @@ def test_an_answer_can_be_changed_only_for_a_limited_time(metformin, moment):
 
 
 def test_a_missed_dose_accepts_done_but_not_skipped_before_the_next_dose_is_due(metformin, moment):
-    moment.move(hours=13)
-    jobs.miss_overdue()
+    moment.elapse(hours=13)
     metformin.refuses("already_closed", "skipped")
     with undone():
         late = metformin.answer("done")
@@ -123,11 +120,9 @@ def test_a_snooze_queues_another_message_and_delays_the_missed_state(metformin, 
     assert waiting()[0] == waiting("push_fan_out")[0] == "02 12:35"
     text = [each.get("text") for each in payloads("messaging")]
     assert text.count("Halo Siti, waktunya minum Metformin (0,5 tablet, setelah makan) pukul 19.00 WIB.") == 3
-    moment.move(minutes=70)
-    jobs.miss_overdue()
+    moment.elapse(minutes=70)
     assert ledger()[0] == "02 12:00 1 pending"  # a dose is missed an hour after the end of its snooze
-    moment.move(minutes=30)
-    jobs.miss_overdue()
+    moment.elapse(minutes=30)
     assert ledger()[0] == "02 12:00 1 missed"
 
 
@@ -179,8 +174,7 @@ def test_a_change_of_the_title_keeps_a_snooze(metformin, moment):
 
 
 def test_an_answer_with_a_session_that_is_too_old_is_refused(metformin, moment):
-    moment.move(hours=11, minutes=5)
-    jobs.top_up()
+    moment.elapse(hours=11, minutes=5)
     session = db.session.scalars(sa.select(LoginSession)).one()
     session.expires_at -= timedelta(days=7, minutes=1)
     assert_error(metformin.say("done"), 401, "session_ended")
@@ -190,8 +184,7 @@ def test_an_answer_with_a_session_that_is_too_old_is_refused(metformin, moment):
 
 
 def test_an_answer_after_the_session_ended_is_401_despite_other_errors(metformin, siti_id, moment):
-    moment.move(hours=11, minutes=5)
-    jobs.top_up()
+    moment.elapse(hours=11, minutes=5)
     sessions.end_all(siti_id)
     for data in ({"status": "done"}, {"status": "done", "due_at": DUE_AT}, {"status": "snooze"}, {"status": "ya"}, {}):
         for query in ("", "?patient_id=1", "?patient_id=entah"):
@@ -202,16 +195,14 @@ def test_an_answer_after_the_session_ended_is_401_despite_other_errors(metformin
 
 def test_an_answer_needs_at_most_five_statements_and_a_snooze_six(siti, moment, obat, statements):
     medicine = create(siti, obat, persediaan={"sisa": 5})
-    moment.move(hours=11, minutes=5)
-    jobs.top_up()
+    moment.elapse(hours=11, minutes=5)
     for status, limit in (("snooze", 6), ("done", 5), ("skipped", 5), ("done", 5)):
         with statements.at_most(limit):  # a snooze needs one more statement, to enqueue its messages
             assert medicine.say(status).status_code == 200
 
 
 def test_a_late_answer_needs_at_most_six_statements(metformin, moment, statements):
-    moment.move(hours=12, minutes=5)
-    jobs.miss_overdue()
+    moment.elapse(hours=12, minutes=5)
     with statements.at_most(6):
         assert metformin.say("done").json["late"]
 

@@ -30,8 +30,7 @@ def test_no_message_is_queued_before_or_after_the_days_of_a_course(siti, moment,
 def test_an_update_with_the_unchanged_record_does_not_change_a_course(siti, moment, obat):
     course = create(siti, obat, selesai="2026-03-04", jadwal_sementara=RAMADAN)
     record = course.record
-    moment.move(days=1)
-    jobs.top_up()
+    moment.elapse(days=1)
     before = ledger()
     assert course.put(**record)["details"] == record["details"]
     assert ledger() == before
@@ -65,8 +64,7 @@ def test_a_course_stays_done_after_its_last_dose_is_done(siti, moment, obat):
 def test_an_ended_course_needs_no_top_up_until_it_is_extended(siti, moment, obat):
     course = create(siti, obat, selesai="2026-03-03")
     for _ in range(4):
-        moment.move(days=1)
-        jobs.top_up()
+        moment.elapse(days=1)
     assert jobs.top_up_page() == 0
     longer = {**course.record["details"], "selesai": "2026-03-11"}
     assert course.put(details=longer)["waktu"] == "2026-03-06T12:00:00Z"

@@ -48,8 +48,7 @@ def test_a_visit_that_is_done_stays_done_until_it_is_rescheduled(siti, moment, k
 
 @pytest.mark.parametrize("ahead", [30, 65], ids=["within an hour", "over an hour"])
 def test_marking_done_before_the_next_dose_answers_the_last_due_dose(metformin, moment, ahead):
-    moment.move(hours=23, minutes=-ahead)  # the next dose is due at 00:00 UTC
-    jobs.top_up()
+    moment.elapse(hours=23, minutes=-ahead)  # the next dose is due at 00:00 UTC
     assert metformin.put(is_done=True)["is_done"] is True
     assert ledger()[:2] == ["02 12:00 1 done", "03 00:00 0 pending"]
     assert "03 00:00" in waiting()
@@ -67,8 +66,7 @@ def test_an_update_with_unchanged_is_done_before_a_dose_keeps_its_message(metfor
 
 def test_is_done_answers_a_time_of_any_age_and_undo_takes_it_back(siti, moment, obat):
     medicine = create(siti, obat, selesai="2026-03-02")
-    moment.move(days=60)
-    jobs.miss_overdue()
+    moment.elapse(days=60)
     assert medicine.put(is_done=True)["is_done"] is True
     assert medicine.say("undo").json["state"] == "missed"
     assert not medicine.is_done
@@ -98,8 +96,7 @@ LAST, NEXT, SECOND = "2026-03-02T12:00:00Z", "2026-03-02T12:40:00Z", "2026-03-02
 @pytest.fixture
 def evening(siti, moment, obat):
     medicine = create(siti, obat, **with_doses(obat, "12:00", "12:40", "13:10", persediaan={"sisa": 10}))
-    moment.move(hours=11, minutes=15)
-    jobs.top_up()
+    moment.elapse(hours=11, minutes=15)
     return medicine
 
 
@@ -118,8 +115,7 @@ def test_is_done_stays_true_over_consecutive_doses_done_in_advance(moment, eveni
     for due_at in (NEXT, SECOND):
         evening.say("done", due_at=due_at)
         assert evening.is_done
-    moment.move(hours=23, minutes=44)
-    jobs.top_up()
+    moment.elapse(hours=23, minutes=44)
     assert evening.is_done
     moment.move(minutes=1)
     assert not evening.is_done

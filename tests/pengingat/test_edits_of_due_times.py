@@ -4,7 +4,6 @@ import pytest
 
 from app.core.database.session import db
 from app.identity.models import User
-from app.pengingat import jobs
 from tests.pengingat.answering import create, dose, with_doses
 from tests.pengingat.ledgers import caregiver_of, first_text, ledger, waiting
 from tests.routes.requests import undone
@@ -109,8 +108,7 @@ def test_an_edit_by_a_caregiver_keeps_a_due_dose_open(due, siti, client, obat):
 
 
 def test_a_missed_dose_of_yesterday_is_not_answered_instead_of_the_due_one(metformin, moment, obat):
-    moment.move(hours=13)
-    jobs.miss_overdue()
+    moment.elapse(hours=13)
     moment.move(hours=10, minutes=10)
     metformin.put(details=with_doses(obat, "00:00", "13:00"))
     assert metformin.say("done").json["due_at"] == "2026-03-03T00:00:00Z"

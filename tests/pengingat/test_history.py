@@ -4,7 +4,6 @@ from datetime import date, timedelta
 
 import pytest
 
-from app.pengingat import jobs
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
 from tests.pengingat.answering import create, with_doses
@@ -19,8 +18,7 @@ def rows(client, query="", path="/pengingat/riwayat"):
 def test_the_history_lists_past_occurrences_newest_first(metformin, moment):
     siti, own = metformin.client, f"/pengingat/{metformin.id}/riwayat"
     assert rows(siti) == rows(siti, path=own) == []
-    moment.move(hours=24)
-    jobs.miss_overdue()
+    moment.elapse(hours=24)
     metformin.say("done", due_at="2026-03-03T00:00:00Z")
     expected = [("03-03T00:00", "done"), ("03-02T12:00", "missed")]
     assert rows(siti) == rows(siti, path=own) == expected
@@ -61,8 +59,7 @@ def test_a_stranger_sees_nothing_of_a_patient(metformin, siti_id, moment):
 
 
 def test_a_deleted_reminder_stays_in_the_history(metformin, moment):
-    moment.move(hours=13)
-    jobs.miss_overdue()
+    moment.elapse(hours=13)
     metformin.client.delete(f"/pengingat/{metformin.id}")
     (row,) = metformin.client.get("/pengingat/riwayat").json
     assert (row["pengingat_id"], row["judul"], row["state"]) == (None, "Obat diabetes", "missed")

@@ -21,8 +21,7 @@ DONE = "Siti Aminah sudah menandai obat pukul 19.00 WIB."
 def missed(siti, moment, obat, caregiver_id):
     """Return a dose whose alert has left."""
     medicine = make(siti, obat)
-    tick(moment, "13:00")
-    assert told() == [MISSED]
+    assert tick(moment, "13:00") == [MISSED]
     return medicine
 
 
@@ -69,16 +68,14 @@ def test_an_alert_that_waits_is_dropped_when_the_dose_is_done(siti, moment, obat
     second = make(siti, obat, "12:31")
     tick(moment, "13:31")
     done(second, moment, "2026-03-02T12:31:00Z")
-    tick(moment, "15:00")
-    assert told() == [MISSED]
+    assert tick(moment, "15:00") == [MISSED]
 
 
 def test_the_night_holds_the_news_of_a_late_answer(moment, missed):
     tick(moment, "14:05")  # 21.05 in Jakarta
     done(missed, moment)
     assert told() == [MISSED]
-    tick(moment, "23:00")
-    assert told()[1:] == ["Siti Aminah sudah menandai obat kemarin pukul 19.00 WIB."]
+    assert tick(moment, "23:00")[1:] == ["Siti Aminah sudah menandai obat kemarin pukul 19.00 WIB."]
 
 
 # --- alerts whose permission, link or reminder ended ------------------------------------------------------------------
@@ -94,8 +91,7 @@ def test_a_waiting_alert_ends_with_its_permission_or_its_reminder(siti, siti_id,
 
     first, second = make(siti, obat, "02:00", "03:15"), make(siti, obat, "02:30", "03:00")
     tick(moment, "03:00")
-    tick(moment, "03:30")
-    assert len(told()) == 1
+    assert len(tick(moment, "03:30")) == 1
     for ended, end, left in (
         ("nothing", lambda: None, 2),
         ("the scope", lambda: allow(siti_id, caregiver_id, "history"), 1),
@@ -121,5 +117,4 @@ def test_the_caregiver_is_not_alerted_about_a_late_answer_of_a_person_who_leaves
     row = db.session.scalars(sa.select(Occurrence).filter_by(user_id=siti_id, state="missed")).one()
     with unit_of_work():
         answers.answer_all([row], QuickAnswer("done"), AnsweredVia.LINK)
-    tick(moment, "03:30")
-    assert len(told()) == 1
+    assert len(tick(moment, "03:30")) == 1

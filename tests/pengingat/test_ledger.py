@@ -39,11 +39,9 @@ def test_the_day_of_an_occurrence_is_in_the_time_zone_of_the_reminder(siti, mome
 
 
 def test_an_occurrence_without_an_answer_is_missed_after_one_hour(metformin, moment):
-    moment.move(hours=11, minutes=59)
-    jobs.miss_overdue()
+    moment.elapse(hours=11, minutes=59)
     assert ledger()[:3] == states("pending", *COMING)
-    moment.move(minutes=1)
-    jobs.miss_overdue()
+    moment.elapse(minutes=1)
     assert ledger()[:3] == [*states("missed", COMING[0]), *states("pending", *COMING[1:])]
     metformin.client.delete(metformin.path)
     assert ledger()[:3] == [*states("missed", COMING[0]), *states("void", *COMING[1:])]
@@ -87,8 +85,7 @@ def test_later_receipts_decide_whether_a_missed_occurrence_is_undelivered(metfor
     due = Delivery.due_at <= moment.now + timedelta(hours=11)
     settle("failed", due)
     settle("sent", due, Delivery.channel == "messaging")
-    moment.move(hours=12)
-    jobs.miss_overdue()
+    moment.elapse(hours=12)
     message = db.session.scalars(sa.select(Delivery).where(due, Delivery.channel == "messaging")).one()
     for receipt, is_undelivered in (("failed", True), ("delivered", False)):
         message.receipt = receipt
@@ -130,9 +127,7 @@ def test_is_done_days_before_a_weekly_session_marks_the_next_session_done(siti, 
     session.put(is_done=True)
     assert ledger(timedelta(days=7)) == ["08 02:00 0 done"]
     for _ in range(14):
-        moment.move(hours=12)
-        jobs.top_up()
-        jobs.miss_overdue()
+        moment.elapse(hours=12)
     assert ledger() == ["08 02:00 0 done"]
     assert waiting() == []
 

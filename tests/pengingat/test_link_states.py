@@ -6,7 +6,6 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.identity.models import User
 from app.notifications.models import Delivery
-from app.pengingat import jobs
 from tests.caregivers.dependents import keep
 from tests.helpers.client import assert_error
 from tests.helpers.factories import make_user
@@ -67,8 +66,7 @@ def test_each_time_of_a_list_has_a_numbered_line(token, client, siti, beside, mo
             for step in filter(None, play.split(", ")):
                 match step.split():
                     case ["miss"]:
-                        moment.move(hours=1)
-                        jobs.miss_overdue()
+                        moment.elapse(hours=1)
                     case ["next", "day"]:
                         moment.move(hours=11, minutes=50)
                     case ["tap", status]:

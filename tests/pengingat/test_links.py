@@ -8,7 +8,6 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.notifications.models import Delivery
-from app.pengingat import jobs
 from app.pengingat.models import Occurrence
 from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD
@@ -111,8 +110,7 @@ def test_an_invalid_answer_is_400_and_shows_the_link_page(token, client):
 
 
 def test_a_link_expires_after_a_day(token, client, moment):
-    moment.move(hours=11)
-    jobs.miss_overdue()
+    moment.elapse(hours=11)
     assert said(client, token) == (MISSED, ["done"])
     moment.move(hours=12, minutes=55)
     assert page(client, token).status_code == 200
@@ -152,7 +150,6 @@ def test_a_link_is_404_after_its_owner_requests_account_deletion(client, siti, t
 
 
 def test_the_page_of_a_closed_dose_has_no_buttons_and_refuses_answers(token, client, moment):
-    moment.move(hours=12)
-    jobs.miss_overdue()
+    moment.elapse(hours=12)
     assert said(client, token) == ("Waktu untuk menjawab pengingat ini sudah lewat.", [])
     assert tap(client, token, "done").status_code == 409

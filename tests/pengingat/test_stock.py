@@ -9,7 +9,6 @@ import sqlalchemy as sa
 from app.core.database.session import db
 from app.notifications.delivery import message_format
 from app.notifications.models import Channel, Delivery
-from app.pengingat import jobs
 from tests.helpers.client import assert_error
 from tests.notifications.deliveries import words_of
 from tests.pengingat.answering import create, dose, with_doses
@@ -49,8 +48,7 @@ def test_setting_is_done_deducts_and_restores_stock_like_an_answer(medicine):
 
 def test_an_occurrence_missed_before_it_became_a_medicine_deducts_nothing(siti, moment, obat):
     meal = create(siti, {"tipe": "makan", "judul": "Makan", "details": {"sarapan": {"jam": "11:00"}}})
-    moment.move(hours=11.5)
-    jobs.miss_overdue()
+    moment.elapse(hours=11.5)
     meal.put(tipe="obat", details={**obat["details"], "persediaan": {"sisa": 10}})
     assert left_after(meal, "done", "2026-03-02T11:00:00Z") == 10
 
@@ -83,8 +81,7 @@ def test_a_dose_removed_from_the_schedule_deducts_nothing(medicine, moment, obat
 
 def test_a_missed_dose_is_deducted_only_by_a_late_answer(siti, moment, obat):
     medicine = create(siti, obat, persediaan={"sisa": 10}, selesai="2026-03-02")
-    moment.move(days=3)
-    jobs.miss_overdue()
+    moment.elapse(days=3)
     assert medicine.left == 10
     assert left_after(medicine, "done") == 9.5
     assert left_after(medicine, "skipped") == 10

@@ -7,7 +7,6 @@ import sqlalchemy as sa
 
 from app.core.database.session import db
 from app.notifications.models import Delivery
-from app.pengingat import jobs
 from app.pengingat.ledger import answers
 from app.pengingat.models import Occurrence
 from tests.pengingat.answering import create
@@ -62,8 +61,7 @@ def test_what_is_still_to_ring_rings_after_undo(dose, moment):
     assert "02 12:00" not in waiting()
     dose.say("undo")
     assert [due for due in waiting() if due.startswith("02")] == ["02 12:00", "02 12:15"]
-    moment.move(hours=10, minutes=55)  # within an hour before the next dose
-    jobs.top_up()
+    moment.elapse(hours=10, minutes=55)  # within an hour before the next dose
     before = waiting()
     dose.say("done", due_at=NEXT_AT)
     assert dose.say("undo").json["state"] == "pending"
@@ -113,8 +111,7 @@ def test_an_answer_of_a_deleted_reminder_cannot_be_undone_by_message(dose):
 def both(dose, moment):
     """Return the medicine after the answers to two of its doses."""
     dose.answer("done")
-    moment.move(hours=11, minutes=55)
-    jobs.top_up()
+    moment.elapse(hours=11, minutes=55)
     dose.answer("done", due_at=NEXT_AT)
     return dose
 
