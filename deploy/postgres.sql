@@ -9,5 +9,5 @@ ALTER SYSTEM SET log_min_error_statement = 'panic';
 ALTER SYSTEM SET log_error_verbosity = 'terse';
 -- The SQL console changes this parameter to keep its errors out of the log.
 GRANT SET ON PARAMETER log_min_messages TO health;
--- 32 for each web process (one for each core) and each worker.
+-- At most 8 for each web process (one for each core), and 32 for each worker.
 ALTER SYSTEM SET max_connections = 200;
