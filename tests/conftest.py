@@ -13,6 +13,7 @@ from app.identity import passwords
 from app.identity.care import CaregiverLink
 from app.identity.models import RoleName
 from config import environment
+from tests.caregivers.dependents import keep
 from tests.helpers.apps import config_for_tests, create_patient_app, dispose, empty, empty_rooms, migrate
 from tests.helpers.client import Client
 from tests.helpers.factories import make_admin, make_superadmin, make_user
@@ -160,6 +161,12 @@ def caregiver(siti, budi):
     with unit_of_work():
         db.session.add(CaregiverLink(caregiver_id=budi.id, patient_id=siti.id))
     return budi
+
+
+@pytest.fixture
+def ibu(budi):
+    """Return the id of Budi's mother, a dependent without a phone."""
+    return keep(budi)
 
 
 @pytest.fixture

@@ -39,8 +39,7 @@ def test_a_form_with_a_picture_changes_only_the_given_fields(siti):
 
 def test_role_ids_can_be_repeated_form_fields(siti):
     form = {"role_ids": [str(role_id("pasien")), str(role_id("pendamping"))]}
-    response = siti.put("/profile", data=form, content_type="multipart/form-data")
-    assert response.json["role"] == "pendamping"
+    assert siti.put("/profile", data=form, content_type="multipart/form-data").json["role"] == "pendamping"
 
 
 def test_a_new_password_ends_all_sessions_except_the_current_one(client, siti):

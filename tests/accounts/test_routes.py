@@ -41,8 +41,7 @@ class TestSuperadminLogin:
 
     def test_a_superadmin_logs_in_without_a_refresh_token(self, client):
         make_superadmin(username="bos")
-        response = client.post("/superadmin/login", {"username": "bos", "password": PASSWORD})
-        assert response.status_code == 200
+        assert client.post("/superadmin/login", {"username": "bos", "password": PASSWORD}).status_code == 200
 
     def test_valid_credentials_of_another_role_are_403_and_wrong_ones_401(self, client):
         make_user(RoleName.ADMIN, username="siti")
@@ -111,8 +110,7 @@ class TestUpdatePassword:
         device = client.as_(owner.user)
         code = ask_for_reset(client)
         body = {"code": code, "new_password": "baru123"}
-        response = client.post("/update-password", body)
-        assert response.status_code == 200
+        assert client.post("/update-password", body).status_code == 200
         assert credentials.authenticate("siti", "baru123") is not None
         assert_error(device.get("/profile"), 401, "session_ended")
         assert_error(client.post("/update-password", body), 400, "invalid_code")

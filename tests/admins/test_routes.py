@@ -31,8 +31,7 @@ class TestListAdmins:
 
     def test_only_administrators_are_listed(self, admin):
         make_user(username="siti")
-        response = admin.get("/admins/")
-        assert [row["username"] for row in response.json] == ["rina"]
+        assert [row["username"] for row in admin.get("/admins/").json] == ["rina"]
         assert admin.get("/admins", query_string={"q": "tidak ada"}).json == []
 
 

@@ -20,8 +20,7 @@ def test_a_saved_article_is_marked_in_list_and_detail(client, siti, outside):
     saved = outside.ministry.address(outside.ministry.articles[2])
     spelled = saved.replace("http://", "HTTP://") + "?utm_source=whatsapp#isi"
     assert siti.post("/articles/save", {"url": spelled, "title": "Jiwa"}).json == {"is_saved": True}
-    rows = siti.get("/articles").json
-    assert [row["is_saved"] for row in rows] == [False, False, True, False, False]
+    assert [row["is_saved"] for row in siti.get("/articles").json] == [False, False, True, False, False]
     detail = siti.get("/articles/detail", query_string={"url": spelled}).json
     assert (detail["is_saved"], detail["url"]) == (True, saved)
     for other in (client, client.as_(make_user())):

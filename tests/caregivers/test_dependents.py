@@ -1,6 +1,5 @@
 """Tests of accounts that caregivers manage for people without a phone."""
 
-import pytest
 import sqlalchemy as sa
 
 from app.core.database.session import db
@@ -11,12 +10,6 @@ from tests.caregivers.dependents import PATH, delete, keep
 from tests.helpers.client import assert_error
 from tests.helpers.factories import PASSWORD, make_admin, make_user
 from tests.helpers.role_ids import role_ids
-
-
-@pytest.fixture
-def ibu(budi):
-    """Create Budi's mother, a dependent. Return her id."""
-    return keep(budi)
 
 
 class TestCreating:

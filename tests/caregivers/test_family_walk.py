@@ -41,14 +41,12 @@ def test_a_daughter_answers_the_reminders_of_her_mother(client, gateway):
     session = client.post("/register", {**body, "nomor_hp": DAUGHTER, "role": "pendamping"}).json
     daughter = Client(client.app, session["access_token"])
     mother_id = keep(daughter, domicile="Jawa Tengah")
-    reminder = daughter.post(f"/pengingat/obat?patient_id={mother_id}", MEDICINE)
-    assert reminder.status_code == 201
+    assert daughter.post(f"/pengingat/obat?patient_id={mother_id}", MEDICINE).status_code == 201
 
     # The reminder goes to the daughter's number. Her answer counts for her mother.
     fall_due(mother_id)
     (text,) = texts(gateway, DAUGHTER)
     assert text.startswith("Pengingat untuk Ibu Siti: waktunya minum Amlodipin")
-    said = Phone(DAUGHTER).write("SUDAH")
-    assert str(said.text).startswith("Terima kasih, Ani. Obat Ibu Siti pukul")
+    assert str(Phone(DAUGHTER).write("SUDAH").text).startswith("Terima kasih, Ani. Obat Ibu Siti pukul")
     (dose, *_) = daughter.get(f"/pengingat/riwayat?patient_id={mother_id}").json
     assert (dose["state"], dose["answered_via"]) == ("done", "caregiver")

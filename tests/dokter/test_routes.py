@@ -102,8 +102,7 @@ class TestUpdateDokter:
     def test_without_faskes_ids_in_the_body_the_facilities_stay(self, admin):
         make_faskes(id="a")
         dokter = make_dokter("a")
-        response = admin.put(f"/dokter/{dokter.id}", {"nama": "dr. Baru"})
-        assert response.json["faskes_ids"] == ["a"]
+        assert admin.put(f"/dokter/{dokter.id}", {"nama": "dr. Baru"}).json["faskes_ids"] == ["a"]
         assert admin.put(f"/dokter/{dokter.id}", data={"telepon": "1"}).json["faskes_ids"] == ["a"]
 
     def test_one_unknown_facility_among_good_ones_changes_nothing(self, admin):

@@ -123,8 +123,7 @@ def test_the_statements_of_the_guide_give_the_role_its_settings(grown, committed
     try:
         for statement in statements:
             scalar(grown.direct_url, f"ALTER ROLE CURRENT_USER {statement}")
-        settings = [scalar(grown.direct_url, f"SHOW {name}") for name in engines.REQUEST]
-        assert settings == ["UTC", "15s", "30s"]
+        assert [scalar(grown.direct_url, f"SHOW {name}") for name in engines.REQUEST] == ["UTC", "15s", "30s"]
     finally:
         scalar(grown.direct_url, "ALTER ROLE CURRENT_USER RESET ALL")
 
@@ -170,5 +169,4 @@ def test_requests_go_on_at_a_standby_that_takes_over(variables, tmp_path):
                 connection.cursor().execute("SELECT pg_promote()")
             assert eventually(lambda: web.call("GET", "/profile", access).status_code == 200)
             assert web.call("PUT", "/profile", access, json={"domicile": "Bali"}).status_code == 200
-            statuses = [web.call("GET", "/profile", access).status_code for _ in range(20)]
-            assert statuses == [200] * 20
+            assert [web.call("GET", "/profile", access).status_code for _ in range(20)] == [200] * 20

@@ -94,8 +94,7 @@ def test_key_rotation_skips_and_names_what_cannot_be_decrypted(committed, monkey
         assert f"NIK that cannot be read: 1, of the users {lost}" in result.output
         assert f"second factors that cannot be read: 1, of the users {broken_factor}" in result.output
     use_keys(committed, monkeypatch, NEW)
-    stored = db.session.get_one(User, fine, populate_existing=True)
-    assert field_encryption.decrypt(stored.nik, fine) == NIK
+    assert field_encryption.decrypt(db.session.get_one(User, fine, populate_existing=True).nik, fine) == NIK
     secret = db.session.get_one(SecondFactor, fine_factor).secret
     assert field_encryption.decrypt(secret, fine_factor, field=second_factor.FIELD) == "rahasia"
 

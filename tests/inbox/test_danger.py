@@ -42,8 +42,7 @@ def test_danger_in_a_message_gets_help_and_answers_no_reminder(phone, sent, subt
 
 
 def test_an_unknown_sender_gets_help_in_a_crisis(app):
-    stranger = Phone(STRANGER)
-    assert stranger.write(CRISIS).outcome == "answered:crisis"
+    assert Phone(STRANGER).write(CRISIS).outcome == "answered:crisis"
     (delivery,) = db.session.scalars(sa.select(Delivery)).all()
     assert (delivery.target, delivery.user_id, delivery.queue) == (STRANGER, None, "urgent")
     assert words_of(delivery)["text"]

@@ -8,7 +8,6 @@ import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
 from app.pengingat.models import Occurrence
-from tests.caregivers.dependents import keep
 from tests.inbox.phones import Phone, age
 from tests.inbox.reminders import mark_sent, medicine
 
@@ -17,11 +16,6 @@ from tests.inbox.reminders import mark_sent, medicine
 def budis(budi):
     """Return the fake phone of Budi, who cares for his mother."""
     return Phone(budi.user.phone)
-
-
-@pytest.fixture
-def ibu(budi):
-    return keep(budi)
 
 
 def remind(client, minutes, patient_id=None):

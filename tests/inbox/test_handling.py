@@ -14,6 +14,7 @@ from app.core.lib import local_time
 from app.inbox import jobs
 from app.inbox.handlers import InboundHandlers
 from app.notifications.models import Inbound, InboundKind
+from tests.helpers.controlled import WorkerKilled
 from tests.helpers.overlap import run_together
 from tests.inbox.phones import rows
 
@@ -87,23 +88,19 @@ def test_a_failing_handler_does_not_block_later_rows(app, ear):
     assert outcomes() == ["failed: ZeroDivisionError"] * 2 + ["heard"]
 
 
-class KilledError(BaseException):
-    """Exception that simulates the kill of a worker. `except Exception` does not catch it."""
-
-
 @pytest.mark.parametrize("moment", ["in the handler", "before the commit"])
 def test_a_killed_worker_leaves_the_row_unhandled_for_a_retry(committed, ear, monkeypatch, moment):
     came()
     with monkeypatch.context() as patch:
 
         def die(*_):
-            raise KilledError
+            raise WorkerKilled
 
         if moment == "in the handler":
-            patch.setattr(ear, "broken", KilledError)
+            patch.setattr(ear, "broken", WorkerKilled)
         else:
             patch.setattr(db.session(), "commit", die)
-        with pytest.raises(KilledError):
+        with pytest.raises(WorkerKilled):
             jobs.handle()
         db.session.remove()
     assert outcomes() == [None]

@@ -57,8 +57,7 @@ def test_quoting_an_expired_reminder_answers_no_newer_reminder(phone, sent, mome
     (row,) = sent("Metformin", ref="wamid.a")
     moment.move(hours=25)
     (today,) = sent("Amlodipin")
-    said = phone.write("SUDAH", about="wamid.a")
-    assert said.text == "Waktu untuk menjawab pengingat ini sudah lewat."
+    assert phone.write("SUDAH", about="wamid.a").text == "Waktu untuk menjawab pengingat ini sudah lewat."
     assert (state(row), state(today)) == ("pending", "pending")
 
 

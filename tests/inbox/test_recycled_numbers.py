@@ -121,8 +121,7 @@ def test_reset_from_an_old_number_sends_a_link_only_if_the_number_was_used(world
 
 
 def test_a_wrong_number_report_from_a_free_number_flags_its_next_owner(world):
-    free = Phone("+6281377778888")
-    assert free.write("SALAH NOMOR").text is None
+    assert Phone("+6281377778888").write("SALAH NOMOR").text is None
     assert world.client(nomor_hp="081377778888").get("/profile").json["phone_problem"] == "wrong_number"
 
 

@@ -184,8 +184,7 @@ def test_pruning_deletes_old_rows_in_batches_and_keeps_the_daily_sums(app, monke
     for days in (1, 29, 31, 32, 400):
         put(1, created_at=local_time.now() - timedelta(days=days))
     jobs.ingest()
-    result = app.test_cli_runner().invoke(args=["logs", "prune", "--days", "30"])
-    assert result.output == "3 rows deleted.\n"
+    assert app.test_cli_runner().invoke(args=["logs", "prune", "--days", "30"]).output == "3 rows deleted.\n"
     assert len(rows()) == 2
     assert events() == 5
     assert app.test_cli_runner().invoke(args=["logs", "prune", "--days", "0"]).exit_code == 2

@@ -61,8 +61,7 @@ class TestCreateUserLog:
 
     def test_above_the_maximum_of_waiting_records_a_record_is_503(self, client, monkeypatch):
         monkeypatch.setattr(stream, "MAX_WAITING", 2)
-        statuses = [client.post("/log/user-log", RECORD).status_code for _ in range(3)]
-        assert statuses == [202, 202, 503]
+        assert [client.post("/log/user-log", RECORD).status_code for _ in range(3)] == [202, 202, 503]
         jobs.ingest()
         assert (len(rows()), waiting()) == (2, 0)
         assert client.post("/log/user-log", RECORD).status_code == 202

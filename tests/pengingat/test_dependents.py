@@ -35,12 +35,6 @@ def remind(moment, public, budi, obat):
     return create
 
 
-@pytest.fixture
-def ibu(budi):
-    """Return the id of Budi's mother, a dependent without a phone."""
-    return keep(budi)
-
-
 def first(channel):
     return dict(payloads(channel)[0])
 

@@ -78,8 +78,7 @@ def test_days_follow_the_time_zone_of_the_reminder(siti, moment, obat, zone, day
     siti.post("/pengingat/obat", {**obat, "timezone": zone})
     moment.move(hours=11)
     assert rows(siti, f"?start={day}&end={day}") == [("03-02T12:00", "pending")]
-    answer = siti.get(f"/pengingat/kepatuhan?start={day}&end={day}").json
-    assert [row["due"] for row in answer["days"]] == [1]
+    assert [row["due"] for row in siti.get(f"/pengingat/kepatuhan?start={day}&end={day}").json["days"]] == [1]
     other = f"{date.fromisoformat(day) + timedelta(days=1)}"
     assert rows(siti, f"?start={other}&end={other}") == []
 

@@ -23,6 +23,7 @@ from app.notifications.models import Broadcast, Channel, Delivery, DeliveryState
 from app.personal_data import erasers, jobs
 from tests.core.media.samples import plain
 from tests.helpers.client import assert_error
+from tests.helpers.controlled import WorkerKilled
 from tests.helpers.factories import make_admin, make_user
 from tests.personal_data.leaving import MARKS, OBAT, PERSON, leave, let_the_grace_pass
 from tests.personal_data.traces import MARK, fill, found
@@ -185,10 +186,6 @@ def test_each_table_with_custom_erasure_has_an_eraser(app):
     assert custom - {"users"} == set(erasers.ERASERS)
 
 
-class Killed(Exception):
-    """Exception that simulates the kill of a process."""
-
-
 @pytest.mark.processes
 @pytest.mark.parametrize("forum", ["anonymise", "delete"])
 def test_an_erasure_killed_at_any_transaction_can_be_continued(mine, forum):
@@ -204,13 +201,13 @@ def test_an_erasure_killed_at_any_transaction_can_be_continued(mine, forum):
             nonlocal left
             left -= 1
             if left == 0:
-                raise Killed
+                raise WorkerKilled
             return unit_of_work()
 
         with mock.patch.object(jobs, "unit_of_work", dying_unit):
             try:
                 jobs.erase(mine.id)
-            except Killed:
+            except WorkerKilled:
                 kills += 1
         db.session.rollback()
         db.session.execute(sa.select(sa.func.pg_advisory_unlock_all()))

@@ -74,8 +74,7 @@ def test_a_cancelled_reminder_has_a_reason(siti):
     bell = {"kind": "reminder", "payload": {"bell": "first"}, "state": "cancelled"}
     for minute, state in enumerate(reasons):
         add(siti.user, **bell, said=[occurrence(siti.user, state)], due_at=NOW - timedelta(minutes=minute))
-    rows = siti.get("/pengiriman").json
-    assert [row["channels"][0]["reason"] for row in rows] == list(reasons.values())
+    assert [row["channels"][0]["reason"] for row in siti.get("/pengiriman").json] == list(reasons.values())
 
 
 def test_a_bell_that_said_nothing_is_left_out(siti):

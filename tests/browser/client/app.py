@@ -28,8 +28,7 @@ def reminder(title, seconds):
 
 
 def own(page, title):
-    rows = page.evaluate("client.get('/pengingat')")
-    return [row for row in rows if row["judul"] == title]
+    return [row for row in page.evaluate("client.get('/pengingat')") if row["judul"] == title]
 
 
 def open_again(page):

@@ -73,8 +73,7 @@ def test_a_request_uses_one_connection_and_gives_it_back(fresh, method):
     client = Client(fresh).as_(make_user())
     db.session.remove()
     db.engine.dispose()
-    response = client.open(method, "/profile", None if method == "GET" else {"domicile": "Bali"})
-    assert response.status_code == 200
+    assert client.open(method, "/profile", None if method == "GET" else {"domicile": "Bali"}).status_code == 200
     assert pool() == (0, 1)
 
 
@@ -86,5 +85,4 @@ def test_after_a_break_the_whole_pool_is_opened_anew(fresh):
     with direct(UNLIMITED).connect() as connection:
         connection.execute(sa.select(*(sa.func.pg_terminate_backend(pid, 5000) for pid in pids)))
     client = Client(fresh)
-    statuses = [client.get("/forum/threads").status_code for _ in range(4)]
-    assert statuses == [503, 200, 200, 200]
+    assert [client.get("/forum/threads").status_code for _ in range(4)] == [503, 200, 200, 200]

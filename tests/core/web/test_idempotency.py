@@ -1,6 +1,5 @@
 """Repeated requests with an `Idempotency-Key`. A repeated request gets the same response and creates nothing."""
 
-import dataclasses
 from datetime import timedelta
 from io import BytesIO
 
@@ -118,11 +117,10 @@ def test_clearing_the_responses_of_one_endpoint_leaves_those_of_others(siti):
     assert write(siti).headers["Idempotency-Replayed"] == "true"
 
 
-def test_the_stored_hash_of_a_body_depends_on_the_secret_key(app, siti, monkeypatch):
+def test_the_stored_hash_of_a_body_depends_on_the_secret_key(siti, change_settings):
     """The stored hash of a body uses the secret key, because an attacker could guess a password from a plain hash."""
     write(siti)
-    config = dataclasses.replace(app.extensions["config"], secret_key="another-secret-" * 4)
-    monkeypatch.setitem(app.extensions, "config", config)
+    change_settings(secret_key="another-secret-" * 4)
     assert_error(write(siti), 409, "idempotency_mismatch")
 
 
