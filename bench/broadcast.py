@@ -20,13 +20,12 @@ PEOPLE = 100_000
 FILL = f"""
 INSERT INTO users (username, password_hash, nama_ktp, phone, nomor_hp, preference_tags)
 SELECT 'orang' || n, '-', 'Orang ' || n, '+62812' || lpad(n::text, 8, '0'), '0812' || lpad(n::text, 8, '0'), '{{}}'
-FROM generate_series(1, {PEOPLE}) AS n;
-ANALYZE users;
+FROM generate_series(1, {PEOPLE}) AS n
 """
 
 
 def run(environment: BenchEnvironment) -> Iterator[Result]:
-    environment.execute(FILL)
+    environment.fill(FILL)
     with environment.app.app_context():
         with unit_of_work():
             broadcasts.announce(About("article", 1))

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -16,7 +13,7 @@ from typing import Any
 
 import psutil
 import psycopg2
-import requests
+import sqlalchemy as sa
 from flask import Flask, has_app_context
 from flask_migrate import upgrade
 
@@ -24,15 +21,15 @@ from app import create_app
 from app.cli import seed_all
 from app.core.database.session import db, unit_of_work
 from app.identity import sessions, users
+from app.identity.models import Role
 from bench import wrk
 from bench.wrk import Target
-from config import ROOT, Config
-from dev.servers import free_port
+from config import Config
+from dev.stack.processes import PROGRAMS, Stack
 from dev.testing import DATABASE_VARIABLE, REDIS_VARIABLE, temporary_servers
 
-HELLO = Target(["/floor/hello"])
 #: Paths of a route that runs only one SELECT. Each of the 100 paths reads another row by its primary key.
-SELECT = Target([f"/floor/select/{n}" for n in range(1, 101)])
+F1 = Target([f"/floor/select/{n}" for n in range(1, 101)])
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,7 @@ class Result:
     holds: bool
 
 
-def at_least(name: str, ratio: float, target: float, unit: str = "F1") -> Result:
+def at_least(name: str, ratio: float, target: float, unit: str) -> Result:
     return Result(name, f"at least {target:g} {unit}", f"{_figure(ratio)} {unit}", ratio >= target)
 
 
@@ -65,32 +62,6 @@ def print_table(results: Iterable[Result]) -> None:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
-#: Query that returns statements to drop and create each constraint and index. It is faster to create an index after
-#: all rows than to update the index for every row.
-SCAFFOLD = """
-SELECT format('ALTER TABLE %%s DROP CONSTRAINT %%I', conrelid::regclass, conname),
-       format('ALTER TABLE %%s ADD CONSTRAINT %%I %%s', conrelid::regclass, conname, pg_get_constraintdef(oid))
-FROM pg_constraint WHERE contype IN ('u', 'f') AND conrelid::regclass::text = ANY(%(tables)s)
-UNION ALL
-SELECT format('DROP INDEX %%I', indexname), indexdef FROM pg_indexes
-WHERE tablename = ANY(%(tables)s) AND indexname NOT IN (SELECT conname FROM pg_constraint)
-"""
-
-
-def execute(cursor: Any, statements: str) -> None:
-    """Run statements one at a time, because VACUUM may not share a transaction. Each ends with `;` and a new line."""
-    for statement in statements.split(";\n"):
-        if statement.strip():
-            cursor.execute(statement)
-
-
-def fill_without_indexes(cursor: Any, tables: list[str], statements: str) -> None:
-    cursor.execute("SET synchronous_commit = off; SET work_mem = '256MB'; SET maintenance_work_mem = '512MB'")
-    cursor.execute(SCAFFOLD, {"tables": tables})
-    drops, builds = zip(*cursor.fetchall(), strict=True)
-    execute(cursor, ";\n".join((*drops, statements, *builds, f"VACUUM ANALYZE {', '.join(tables)}")))
-
-
 def median_seconds(work: Callable[[], object], calls: int) -> float:
     """Return the median seconds of a call. The first call is not counted."""
     spent = []
@@ -103,28 +74,56 @@ def median_seconds(work: Callable[[], object], calls: int) -> float:
     return median(spent[1:])
 
 
+def primary_key_selects(work: Callable[[], object], calls: int) -> float:
+    """Return the time of a call as a number of primary-key selects: the median of five rounds."""
+    by_key = sa.select(Role.id, Role.name).where(Role.id == 1)
+    rounds = range(5)
+    return median(
+        median_seconds(work, calls) / median_seconds(lambda: db.session.execute(by_key).one(), calls) for _ in rounds
+    )
+
+
+class BenchStack(Stack):
+    """Processes as in production: workers, or gunicorn with the service and the routes for comparison."""
+
+    def __init__(self, env: dict[str, str], folder: Path, workers: int) -> None:
+        super().__init__({"WEB_CONCURRENCY": str(psutil.cpu_count()), **env}, folder)
+        self.workers = workers
+
+    def start(self) -> None:
+        for _ in range(self.workers):
+            self.start_worker("urgent")
+        if not self.workers:
+            self.spawn(str(PROGRAMS / "gunicorn"), "-c", "gunicorn.conf.py", "bench.wsgi:app")
+
+    def is_ready(self) -> bool:
+        return self.workers > 0 or super().is_ready()
+
+
 class BenchEnvironment:
-    def __init__(self, env: dict[str, str], *, short: bool = False, most: int | None = None) -> None:
+    def __init__(self, env: dict[str, str], *, short: bool = False, most: int = 0) -> None:
         self.env = env
-        #: True if the benchmark runs for seconds instead of minutes, only to check that the benchmark works.
+        #: True if the outages last for seconds instead of minutes, only to check that the benchmark works.
         self.short = short
-        #: Maximum number of rows of a table. None means no limit.
+        #: Maximum number of rows of a table in the benchmark of growth.
         self.most = most
         self.app: Flask = create_app(Config.from_env(env))
 
     @contextlib.contextmanager
-    def database(self, **options: str) -> Iterator[Any]:
+    def database(self) -> Iterator[Any]:
         """Yield a cursor of an own connection in autocommit mode."""
         with (
-            contextlib.closing(psycopg2.connect(self.env["DATABASE_URL"], **options)) as connection,
+            contextlib.closing(psycopg2.connect(self.env["DATABASE_URL"])) as connection,
             connection.cursor() as cursor,
         ):
             connection.autocommit = True
             yield cursor
 
-    def execute(self, statements: str) -> None:
+    def fill(self, statements: str, values: Sequence[object] | None = None) -> None:
+        """Run SQL statements that insert rows, and prepare the tables for queries as autovacuum would."""
         with self.database() as cursor:
-            execute(cursor, statements)
+            cursor.execute(statements, values)
+            cursor.execute("VACUUM ANALYZE")
 
     def people(self, count: int, role: str = "pasien") -> list[str]:
         """Create `count` people with a role, and return their access tokens."""
@@ -139,44 +138,35 @@ class BenchEnvironment:
             return [sessions.begin(user).access_token for user in people]
 
     @contextlib.contextmanager
-    def serving(self, **settings: str) -> Iterator[str]:
-        """Run gunicorn as in production, with the service and the routes for comparison. Yield the base URL."""
-        port = free_port()
-        env = {**os.environ, **self.env, "PORT": str(port), **settings}
-        program = [str(Path(sys.executable).with_name("gunicorn")), "-c", "gunicorn.conf.py", "bench.wsgi:app"]
-        url = f"http://127.0.0.1:{port}"
-        with tempfile.TemporaryFile() as log:
-            gunicorn = subprocess.Popen(program, cwd=ROOT, env=env, stdout=log, stderr=log)
-            try:
-                _wait_for(url, gunicorn)
-                yield url
-            finally:
-                gunicorn.terminate()
-                gunicorn.wait(30)
+    def running(self, workers: int = 0, settings: Mapping[str, str] | None = None) -> Iterator[str]:
+        """Run gunicorn and yield its base URL. With `workers`, run only this number of workers."""
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            BenchStack({**self.env, **(settings or {})}, Path(folder), workers) as stack,
+        ):
+            yield stack.url.removesuffix("/api")
 
-    def compare(self, targets: Mapping[str, Target], **settings: str) -> dict[str, float]:
-        """Measure the targets. In the same run, measure two routes for comparison: `hello_floor` and `select_floor`.
-
-        Return the requests per second of each target and of these two routes.
-        """
-        with self.serving(**settings) as url:
-            return wrk.rates(url, {"hello_floor": HELLO, "select_floor": SELECT, **targets})
+    def compare(
+        self, targets: Mapping[str, tuple[float, Target]], settings: Mapping[str, str] | None = None
+    ) -> Iterator[Result]:
+        """Measure targets and, in the same rounds, the floor F1. The number of each is the smallest share of F1."""
+        with self.running(settings=settings) as url:
+            rates = wrk.rates(url, {"F1": F1, **{name: target for name, (_, target) in targets.items()}})
+        for name, (share, _) in targets.items():
+            yield at_least(name, rates[name] / rates["F1"], share, "F1")
 
 
 @contextlib.contextmanager
 def environment(
-    settings: Mapping[str, str] | None = None,
-    *,
-    short: bool = False,
-    most: int | None = None,
-    memory: float | None = None,
+    settings: Mapping[str, str] | None = None, *, short: bool = False, most: int = 0
 ) -> Iterator[BenchEnvironment]:
     """Yield the environment of one benchmark.
 
-    `memory` is the share of the machine's memory for PostgreSQL's buffers, from 0 to 1.
+    PostgreSQL's buffers get a quarter of the memory, as its manual recommends. With the default of 128 MB, some
+    benchmarks would measure reads from the operating system's cache.
     """
-    buffers = {"shared_buffers": f"{psutil.virtual_memory().total * memory / 2**20:.0f}MB"} if memory else {}
-    with temporary_servers(**buffers) as servers, tempfile.TemporaryDirectory() as media:
+    buffers = f"{psutil.virtual_memory().total // 2**22}MB"
+    with temporary_servers(shared_buffers=buffers) as servers, tempfile.TemporaryDirectory() as media:
         env = {
             "ENVIRONMENT": "testing",
             "RATE_LIMITS": "off",
@@ -190,13 +180,3 @@ def environment(
             upgrade()
             seed_all()
         yield bench
-
-
-def _wait_for(url: str, gunicorn: subprocess.Popen[bytes]) -> None:
-    stop = time.monotonic() + 60
-    while time.monotonic() < stop and gunicorn.poll() is None:
-        with contextlib.suppress(requests.RequestException):
-            if requests.get(f"{url}/floor/hello", timeout=2).ok:
-                return
-        time.sleep(0.2)
-    raise SystemExit("gunicorn did not start")

@@ -19,7 +19,7 @@ LOGINS = Target(["/api/login"], method="POST", bodies=[json.dumps({"username": "
 
 def run(environment: BenchEnvironment) -> Iterator[Result]:
     environment.people(1)
-    with environment.serving() as url:
+    with environment.running() as url:
         wrk.rate(url, READS, seconds=1)
         kept, _ = wrk.beside(url, READS, lambda: _log_in(url), connections=10)
     yield at_least("reads while 6 clients log in", kept, 0.5, "of alone")

@@ -7,9 +7,7 @@ import secrets
 import time
 from collections.abc import Iterator
 
-import sqlalchemy as sa
-
-from app.core.database.session import db, unit_of_work
+from app.core.database.session import unit_of_work
 from app.notifications.delivery import receipts
 from app.pengingat.ledger import missed
 from bench import wrk
@@ -29,22 +27,17 @@ FROM inbound WHERE id % 10 = 0
 
 
 def run(environment: BenchEnvironment) -> Iterator[Result]:
-    rates = environment.compare({"receipt": TARGET}, FONNTE_WEBHOOK_TOKEN=TOKEN)
-    yield at_least("one INSERT of a webhook", rates["receipt"] / rates["select_floor"], 0.35)
-    with environment.serving(FONNTE_WEBHOOK_TOKEN=TOKEN, WEB_CONCURRENCY="1") as url:
-        rate = wrk.rates(url, {"receipt": TARGET}, rounds=1 if environment.short else 5)["receipt"]
+    settings = {"FONNTE_WEBHOOK_TOKEN": TOKEN}
+    yield from environment.compare({"one INSERT of a webhook": (0.35, TARGET)}, settings)
+    with environment.running(settings={**settings, "WEB_CONCURRENCY": "1"}) as url:
+        rate = wrk.rates(url, {"receipt": TARGET})["receipt"]
     yield at_least("receipts accepted by one web process", rate, 400, "a second")
-    with environment.app.app_context():
-        yield at_least("receipts handled by one job", _handle_all(), 400, "a second")
-
-
-def _handle_all() -> float:
-    with unit_of_work():
-        db.session.execute(sa.text(DELIVERIES))
+    environment.fill(DELIVERIES)
     started, count = time.perf_counter(), 0
-    while handled := _take():
-        count += handled
-    return count / (time.perf_counter() - started)
+    with environment.app.app_context():
+        while handled := _take():
+            count += handled
+    yield at_least("receipts handled by one job", count / (time.perf_counter() - started), 400, "a second")
 
 
 def _take() -> int:

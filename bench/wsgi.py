@@ -1,8 +1,7 @@
-"""WSGI application of the benchmarks. It contains the service, and routes for comparison (floors) under `/floor`.
+"""WSGI application of the benchmarks. It contains the service, and routes for comparison under `/floor`.
 
-`/floor/hello` is a bare Flask route that returns JSON. `/floor/select/<id>` also runs one indexed SELECT on a raw
-psycopg2 connection from a pool, in autocommit mode. `/floor/reply/<id>` answers a reminder in the same way as the job
-that handles incoming messages.
+`/floor/select/<id>` runs one indexed SELECT on a raw psycopg2 connection from a pool, in autocommit mode.
+`/floor/reply/<id>` answers a reminder in the same way as the job that handles incoming messages.
 """
 
 from __future__ import annotations
@@ -28,10 +27,6 @@ pool = ThreadedConnectionPool(16, 16, config.database_url.replace("+psycopg2", "
 
 def floors() -> Flask:
     floor = Flask("floor")
-
-    @floor.get("/hello")
-    def hello() -> Any:
-        return jsonify(hello="world")
 
     @floor.get("/select/<int:user_id>")
     def select(user_id: int) -> Any:
