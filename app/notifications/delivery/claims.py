@@ -27,9 +27,8 @@ CALL_S = 12
 AFTER_UNKNOWN_S = 30.0
 #: Number of calls with an unknown outcome after which a delivery is not sent again.
 MAX_UNCONFIRMED_CALLS = 2
-#: Maximum seconds until a delivery is sent, if its worker died before the call. Each further death doubles the time.
-#: The time is random, at least half of the maximum. So a delivery that kills its workers does not take the same other
-#: deliveries with it each time.
+#: Minimum seconds until a delivery is sent, if its worker died before the call. Each further death doubles the time.
+#: Up to a half is added at random, so that a delivery that kills its workers does not take the same others with it.
 AFTER_DEATH_S = 10.0
 #: Number of dead workers after which a delivery is not sent again.
 MAX_DEATHS = 5
@@ -210,7 +209,7 @@ _put_back = (
             sa.func.greatest(
                 AFTER_DEATH_S
                 * sa.func.power(2, _rows.worker_crashes, type_=sa.Float)
-                * (1 - sa.func.random(type_=sa.Float) / 2),
+                * (1 + sa.func.random(type_=sa.Float) / 2),
                 sa.case((_is_unknown, AFTER_UNKNOWN_S), else_=0.0),
                 type_=sa.Float,
             )
