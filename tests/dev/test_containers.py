@@ -137,3 +137,10 @@ def test_the_dockerfile_copies_existing_files_and_runs_without_root():
     assert [name for name in COPIED if not (ROOT / name).exists()] == []
     assert re.findall(r"^USER (.+)$", DOCKERFILE, re.MULTILINE) == ["health"]
     assert "/healthz" in DOCKERFILE
+
+
+def test_the_image_contains_bytecode_because_its_user_can_write_none():
+    """Without bytecode each process compiles all modules, and `worker-health` may exceed its time limit."""
+    assert "--no-compile" not in DOCKERFILE
+    compiled = re.findall(r"^RUN python -m compileall -q (.+)$", DOCKERFILE, re.MULTILINE)[0].split()
+    assert {"app", "config.py", "worker.py", "wsgi.py"} <= set(compiled)
