@@ -398,7 +398,9 @@ class Config:
         config = cls(**(_parsed(STAND_INS)[0] | values if problems else values))
         conflicts = [line for line in _conflicts(config) if problems.keys().isdisjoint(re.findall("[A-Z_]+", line))]
         public_key = vapid_public_key(config.vapid_private_key) if config.vapid_private_key else None
-        return replace(config, vapid_public_key=public_key), [*map(" ".join, problems.items()), *conflicts]
+        hints = [hint for hint in near_names(env) if hint.rpartition(" ")[2].removesuffix("?") in problems]
+        lines = [*map(" ".join, problems.items()), *conflicts, *hints]
+        return replace(config, vapid_public_key=public_key), lines
 
 
 SETTINGS = {spec.name.upper(): spec for spec in fields(Config)}

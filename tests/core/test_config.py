@@ -191,6 +191,12 @@ def test_a_misspelled_setting_name_gets_a_suggestion():
         assert near_names({name: "secret-value"}) == [f"{name} is not a setting: did you mean {meant}?"]
 
 
+def test_a_missing_setting_names_the_misspelled_one_that_is_there():
+    lines = problems(REDIS_URL="", REDIS_URI="redis://localhost").splitlines()
+    assert lines[1].startswith("  REDIS_URL is missing: ")
+    assert lines[2:] == ["  REDIS_URI is not a setting: did you mean REDIS_URL?"]
+
+
 def test_setting_names_and_unrelated_variables_get_no_suggestion():
     others = ["PATH", "HOME", "LANG", "HOSTNAME", "TMPDIR", "QUEUE", "FLASK_APP", "INVOCATION_ID", "JOURNAL_STREAM"]
     names = [*others, *SETTINGS, "SECRET_KEY_FILE", "BIND", "PORT", "WEB_CONCURRENCY"]
