@@ -14,8 +14,9 @@ import secrets
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import schemathesis
 from flask import Flask
@@ -24,6 +25,7 @@ from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import events
 
 from app.core.database.session import db, unit_of_work
+from app.core.errors import Unauthorized
 from app.core.web.fields import Loaded
 from app.identity import sessions, users
 from app.identity.models import RoleName, User
@@ -32,6 +34,9 @@ from bench import malformed
 from bench.environment import environment
 from dev import demo
 from dev.simulators import simulators
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 #: Numbers of requests.
 GENERATED, MALFORMED = 20_000, 10_000
@@ -49,6 +54,9 @@ LEFT_OUT = {
     "missing_required_header",  # excluded because this is the same check under another name
 }
 
+#: Header of a generated request. The session's token replaces it when the request is sent.
+SESSION = "Bearer session"
+
 
 @dataclass
 class Findings:
@@ -62,30 +70,52 @@ class Findings:
 
 
 class FuzzIdentity:
-    """A client who logs in before each request.
+    """The application for a client with a role, who logs in again if an earlier request ended the session or account.
 
-    This is necessary because the previous request may have ended the session or the account.
+    The login is right before a request, because schemathesis makes the requests of an operation before it sends them.
     """
 
     def __init__(self, app: Flask, role: RoleName) -> None:
         self.app = app
         self.role = role
         self.user_id = 0
+        self.token = ""
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        # A request may lack the header on purpose.
+        if environ.get("HTTP_AUTHORIZATION") == SESSION:
+            environ["HTTP_AUTHORIZATION"] = f"Bearer {self.current()}"
+        return self.app(environ, start_response)
+
+    def current(self) -> str:
+        """Return the token of a session that has the role."""
+        with self.app.app_context(), unit_of_work():
+            if not self._is_valid():
+                self.token = self._log_in()
+            return self.token
+
+    def _is_valid(self) -> bool:
+        try:
+            return sessions.get_caller(self.token).has(self.role)
+        except Unauthorized:
+            return False
+
+    def _log_in(self) -> str:
+        person = db.session.get(User, self.user_id)
+        if person is None or self.role not in person.role_names:
+            name = f"fuzz.{secrets.token_hex(6)}"
+            known: Loaded = {"username": name, "password": "rahasia123", "nama_ktp": "F", "nama_samaran": "F"}
+            person = users.create(known, [self.role])
+            self.user_id = person.id
+        if self.role is RoleName.SUPERADMIN:
+            return sessions.begin_superadmin(person)
+        return sessions.begin(person).access_token
 
     def get(self, *_: object) -> str:
-        with self.app.app_context(), unit_of_work():
-            person = db.session.get(User, self.user_id)
-            if person is None or self.role not in person.role_names:
-                name = f"fuzz.{secrets.token_hex(6)}"
-                known: Loaded = {"username": name, "password": "rahasia123", "nama_ktp": "F", "nama_samaran": "F"}
-                person = users.create(known, [self.role])
-                self.user_id = person.id
-            if self.role is RoleName.SUPERADMIN:
-                return sessions.begin_superadmin(person)
-            return sessions.begin(person).access_token
+        return SESSION
 
     def set(self, case: Any, token: str, _: object) -> None:
-        case.headers = {**(case.headers or {}), "Authorization": f"Bearer {token}"}
+        case.headers = {**(case.headers or {}), "Authorization": token}
 
 
 def operations_of(app: Flask, role: RoleName | None) -> list[str]:
@@ -107,15 +137,16 @@ def fuzz(app: Flask, role: RoleName | None, *, examples: int, seed: int) -> Find
     """
     app.config["PROPAGATE_EXCEPTIONS"] = False  # so that a crash gives a 500 response
     findings = Findings()
-    schema = schemathesis.openapi.from_wsgi("/api/openapi.json", app, config=SchemathesisConfig(seed=seed))
+    caller = FuzzIdentity(app, role) if role is not None else app
+    schema = schemathesis.openapi.from_wsgi("/api/openapi.json", caller, config=SchemathesisConfig(seed=seed))
     schema = schema.include(operation_id=operations_of(app, role))
     schema.config.generation.update(max_examples=examples)
     schema.config.phases.stateful.enabled = False
     schema.config.auth.auto_signup = False  # otherwise schemathesis would register a user
     for name in LEFT_OUT:
         getattr(schema.config.checks, name).enabled = False
-    if role is not None:
-        schema.auth.providers.append(FuzzIdentity(app, role))
+    if isinstance(caller, FuzzIdentity):
+        schema.auth.providers.append(caller)
     for event in engine.from_schema(schema).execute():
         match event:
             case events.ScenarioFinished():
@@ -171,7 +202,7 @@ def main(seed: int = 1) -> int:
                 asked = findings.answers.total()
                 print(f"as {role or 'nobody'}, seed {seed}: {asked} requests; {findings}", flush=True)
             seed += 1
-        tokens = [FuzzIdentity(bench.app, role).get() for role in WHO if role]
+        tokens = [FuzzIdentity(bench.app, role).current() for role in WHO if role]
         refused = malformed.ask(bench.app, tokens, examples=MALFORMED, seed=seed)
         print(f"malformed: {refused.total()} requests")
         answers += refused
