@@ -198,8 +198,10 @@ def vapid_public_key(private_key: str) -> str:
 
     Raise `ValueError` if the private key is invalid.
     """
-    number = int.from_bytes(base64.b64decode(f"{private_key.rstrip('=')}=", altchars="-_", validate=True))
-    public = ec.derive_private_key(number, ec.SECP256R1()).public_key()
+    number = base64.b64decode(f"{private_key.rstrip('=')}=", altchars="-_", validate=True)
+    if len(number) != 32:
+        raise ValueError("not 32 bytes")
+    public = ec.derive_private_key(int.from_bytes(number), ec.SECP256R1()).public_key()
     point = public.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
     return base64.urlsafe_b64encode(point).rstrip(b"=").decode()
 

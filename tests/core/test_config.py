@@ -87,7 +87,7 @@ def test_the_vapid_public_key_must_belong_to_the_private_key():
 
 
 def test_an_invalid_vapid_private_key_is_refused_and_not_in_the_error():
-    for key in ("x", "_" * 43, "A" * 43, vapid.new_keys()[0]):
+    for key in ("x", "_" * 43, "A" * 43, vapid.new_keys()[0], vapid.new_keys()[1][:40]):
         found = problems(VAPID_PRIVATE_KEY=key)
         assert "VAPID_PRIVATE_KEY must be" in found
         assert key not in found.split()
