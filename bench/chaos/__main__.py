@@ -23,9 +23,12 @@ OUTAGES = ("outages", "stopped")
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make chaos", description=__doc__)
     text = f"default: all but {' and '.join(OUTAGES)}"
-    parser.add_argument("experiments", nargs="*", choices=EXPERIMENTS, help=text)
+    # not `choices`, because argparse then refuses to go without names
+    parser.add_argument("experiments", nargs="*", help=f"{', '.join(EXPERIMENTS)}; {text}")
     parser.add_argument("--short", action="store_true", help="fewer reminders, shorter faults")
     options = parser.parse_args()
+    if unknown := set(options.experiments) - EXPERIMENTS.keys():
+        parser.error(f"no experiment is named {', '.join(sorted(unknown))}")
     results: list[Result] = []
     for name in options.experiments or [name for name in EXPERIMENTS if name not in OUTAGES]:
         print(f"{name} ...", flush=True)
