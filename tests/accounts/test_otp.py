@@ -187,10 +187,20 @@ def test_otp_setup_with_a_wrong_password_stores_no_second_factor(own):
     assert not db.session.scalars(sa.select(SecondFactor)).all()
 
 
-def test_wrong_codes_are_rate_limited(limited, client, codes, phone):
+def test_wrong_codes_are_rate_limited(limited, client, own, codes, phone):
+    own_code = {"password": PASSWORD, "otp": "000000"}
     for _ in range(10):
         assert_error(log_in(client, otp="000000"), 401, "invalid_otp")
+        assert_error(own.delete("/profile/otp", own_code), 400, "invalid_otp")
     assert_error(log_in(client, otp=phone.code()), 429)
+    assert_error(own.delete("/profile/otp", {**own_code, "otp": codes[0]}), 429)
+
+
+def test_wrong_codes_for_the_confirmation_are_rate_limited(limited, own, phone):
+    begin(own, phone)
+    for _ in range(10):
+        assert_error(own.put("/profile/otp", {"otp": "000000"}), 400, "invalid_otp")
+    assert_error(own.put("/profile/otp", {"otp": phone.code()}), 429)
 
 
 @pytest.mark.parametrize("path", ["/login", "/superadmin/login"])

@@ -64,3 +64,11 @@ def test_ending_all_other_sessions_revokes_their_invitations(client, siti, way):
     else:
         assert siti.delete("/profile/sesi").status_code == 200
     assert [row["id"] for row in siti.get(PATH).json] == [own["id"]]
+
+
+def test_guesses_of_the_code_are_limited_for_each_caregiver_at_any_address(siti, budi, limited):
+    code = invite(siti)["code"]
+    for n in range(10):
+        at = {"REMOTE_ADDR": f"10.0.{n}.1"}
+        assert_error(budi.post("/caregiver/invitations", {"code": f"X{n:09d}"}, environ_base=at), 404)
+    assert_error(budi.post("/caregiver/invitations", {"code": code}), 429)

@@ -111,7 +111,7 @@ def test_a_nik_that_cannot_be_decrypted_does_not_stop_the_export(mine):
 
 @pytest.mark.usefixtures("limited")
 def test_wrong_passwords_are_counted_across_all_routes_that_require_one(mine):
-    for _ in range(10):
-        mine.post("/profile/ekspor", {"password": "salah-sekali"})
+    for n in range(10):
+        mine.post("/profile/ekspor", {"password": "salah-sekali"}, environ_base={"REMOTE_ADDR": f"10.0.{n}.1"})
     assert_error(mine.post("/profile/ekspor", {"password": PASSWORD}), 429)
     assert_error(mine.put("/profile", {"password": "baru-sekali-9", "current_password": PASSWORD}), 429)
