@@ -110,6 +110,8 @@ def test_an_edit_with_a_crisis_phrase_unhides_a_post_hidden_by_reports(client, s
     assert CRY in client.get(f"/forum/threads/{thread_id}").text
     (case,) = cases(admin)
     assert (case["hidden_by"], case["state"], case["urgent"]) == (None, "open", True)
+    told = db.session.scalars(sa.select(Delivery).filter_by(kind="post_moderated")).all()
+    assert not any(map(words_of, told)), "no moderator has looked at the post"
     assert db.session.scalars(sa.select(Broadcast.state)).all() == ["held" if noun == "threads" else "open"]
     assert wrong_counters() == {"forum_categories": 0, "posts": 0}
 

@@ -39,7 +39,7 @@ def test_every_column_that_holds_a_hash_or_a_secret_is_marked():
     }
     assert "users.password_hash" in told
     assert told <= secret
-    assert {"deliveries.payload", "inbound.text", "inbound.payload", "second_factors.secret"} <= secret
+    assert {"deliveries.payload", "inbound.text", "inbound.payload", "idempotency_keys.body"} <= secret
 
 
 def test_a_long_text_is_cut_on_the_page_but_not_in_the_export(superadmin):
