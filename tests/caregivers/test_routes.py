@@ -20,6 +20,7 @@ class TestCreateLink:
         assert (patient["id"], patient["link_id"], patient["scopes"]) == (siti.id, created["id"], [])
         (row,) = siti.get("/patient/caregivers").json
         assert (row["username"], row["linked_at"]) == ("budi", created["created_at"])
+        assert budi.get("/patient/caregivers").json == siti.get("/caregiver/patients").json == []
 
     def test_a_link_that_exists_is_returned(self, budi, siti):
         first = budi.post("/caregiver/patients", {"patient_id": siti.id})

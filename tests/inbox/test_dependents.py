@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from app.core.database.session import db, unit_of_work
 from app.pengingat.models import Occurrence
 from tests.inbox.phones import Phone, age
-from tests.inbox.reminders import mark_sent, medicine
+from tests.inbox.reminders import link_of, mark_sent, medicine
 
 
 @pytest.fixture
@@ -92,4 +92,5 @@ def test_another_user_cannot_answer_the_dependents_reminder(client, siti, budi, 
     dose = remind(budi, 5, patient_id=ibu)
     Phone(siti.user.phone).write("SUDAH")
     Phone(siti.user.phone).write("sudah", about=f"ref-{dose}")
+    assert Phone(siti.user.phone).write("Sudah", pressed=f"T:{link_of(dose)}").outcome == "answered:nothing open"
     assert answered(dose) == ("pending", None)

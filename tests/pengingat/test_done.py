@@ -100,6 +100,12 @@ def evening(siti, moment, obat):
     return medicine
 
 
+def test_an_answer_without_a_due_time_means_the_dose_that_was_just_answered_for_two_minutes(moment, evening):
+    for minutes, due_at in ((0, LAST), (1, LAST), (1, NEXT)):
+        moment.move(minutes=minutes)
+        assert evening.answer("done")["due_at"] == due_at
+
+
 def test_a_dose_done_in_advance_counts_as_done_from_its_due_time(moment, evening):
     for _ in range(2):
         evening.say("done", due_at=NEXT)

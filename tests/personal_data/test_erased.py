@@ -19,7 +19,7 @@ from app.identity.roles import roles_named
 from app.logs import jobs as log_jobs
 from app.notifications import outbox
 from app.notifications.delivery import claims, settlements
-from app.notifications.models import Broadcast, Channel, Delivery, DeliveryState, deliveries
+from app.notifications.models import Broadcast, Channel, Delivery, DeliveryState, Inbound, deliveries
 from app.personal_data import erasers, jobs
 from tests.core.media.samples import plain
 from tests.helpers.client import assert_error
@@ -117,6 +117,17 @@ def test_posts_are_deleted_where_the_person_wants_it(mine, client):
     other = client.get(f"/forum/threads/{other_id}").json
     assert (other["replies_count"], other["replies"][0]["is_deleted"]) == (1, True)
     assert other["replies"][0]["replies"][0]["content"] == "Di bawahnya"
+
+
+@pytest.mark.parametrize("is_taken", [True, False])
+def test_messages_of_a_former_number_are_deleted_unless_another_person_has_the_number(mine, is_taken):
+    former = mine.user.phone
+    assert mine.put("/profile", {"nomor_hp": "081377778888"}).status_code == 200
+    if is_taken:
+        make_user(nomor_hp=PERSON["nomor_hp"])
+    db.session.add(Inbound(provider="test", event_key="1", kind="message", phone=former, text="sudah"))
+    erased(mine, mine.id, "delete")
+    assert db.session.scalars(sa.select(Inbound.text)).all() == ["sudah"] * is_taken
 
 
 def test_a_batch_has_the_same_size_with_any_query_plan(mine):

@@ -6,6 +6,7 @@ import sqlalchemy as sa
 
 from app.core.database.session import db, unit_of_work
 from app.core.jobs import queue
+from app.identity import notification_settings
 from app.notifications.broadcasts import fan_out
 from app.notifications.broadcasts import service as broadcasts
 from app.notifications.models import About, Broadcast, BroadcastState, Delivery
@@ -18,6 +19,7 @@ def test_a_broadcast_reaches_all_who_did_not_opt_out_and_have_a_valid_number(app
     author = make_user().id
     make_user(preferences={"broadcast": False})
     make_user(nomor_hp=None)
+    notification_settings.save(make_user().id, messages=False)
     dead = make_user()
     dead.phone_invalid_at = moment.now
     broadcast_id = announce(except_user_id=author)

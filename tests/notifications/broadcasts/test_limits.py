@@ -48,10 +48,15 @@ def test_broadcasts_use_only_the_limit_that_reminders_do_not_need(committed, sim
     sim.messaging.limit_people(10)
     senders.check()
     drained(add(kind="reminder"))
-    for hours in (20, 20, 20, 30):  # what is due after 24 hours is not counted
+    old = drained(add(kind="reminder"))
+    old.settled_at -= timedelta(hours=24)
+    # What is due after 24 hours is not counted, except broadcasts.
+    for hours, queue in ((20, "urgent"), (20, "urgent"), (30, "urgent"), (30, "bulk")):
         due = local_time.now() + timedelta(hours=hours)
-        add(kind="reminder", due_at=due, expires_at=due + timedelta(hours=1))
+        add(kind="reminder", queue=queue, due_at=due, expires_at=due + timedelta(hours=1))
     assert fan_out.budget() == 6
+    sender_status.record_health(Health(limit_24h=10, quota=5))
+    assert fan_out.budget() == 2
 
 
 def test_the_fan_out_stops_at_the_budget_and_continues_when_there_is_more(committed, sim, whatsapp):

@@ -74,6 +74,15 @@ def test_an_expired_delivery_is_marked_as_missed_and_not_claimed(app):
     assert row.settled_at is not None
 
 
+def test_a_delivery_that_expires_during_its_call_is_still_recorded_as_sent(app):
+    row = add(expires_at=local_time.now() + timedelta(seconds=8))
+    claimed = begun()
+    age(9, of=row)  # the lease of 15 seconds goes on
+    assert settlements.expire("urgent") == 0
+    settlements.record_sent(claimed, "ref")
+    assert reread(row.dedupe_key).state == DeliveryState.SENT
+
+
 def test_a_postponement_is_not_counted_as_an_attempt(app):
     row = add()
     until = local_time.now() + timedelta(minutes=10)

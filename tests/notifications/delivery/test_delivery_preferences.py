@@ -5,10 +5,12 @@ from threading import Condition
 from zoneinfo import ZoneInfo
 
 import pytest
+import sqlalchemy as sa
 
 from app.core.database import db_time
-from app.core.database.session import unit_of_work
+from app.core.database.session import db, unit_of_work
 from app.identity import notification_settings
+from app.identity.models import User
 from app.notifications import jobs
 from app.notifications.delivery.drain import Lane
 from app.notifications.models import Channel, DeliveryState
@@ -100,6 +102,13 @@ def test_a_channel_that_is_switched_on_again_gets_its_queued_reminder(user_id, g
     wish(user_id, messages=False)
     wish(user_id, messages=True)
     assert drained(row).state == DeliveryState.SENT
+
+
+def test_a_person_who_has_requested_erasure_gets_no_message_until_the_request_is_cancelled(user_id, gateway):
+    for due_at, state in ((sa.func.now(), DeliveryState.CANCELLED), (None, DeliveryState.SENT)):
+        with unit_of_work():
+            db.session.execute(sa.update(User).values(erasure_due_at=due_at))
+        assert drained(add(user_id=user_id, target=None)).state == state
 
 
 def test_switching_off_a_channel_during_a_drain_cancels_the_remaining_messages(user_id, gateway):

@@ -109,7 +109,7 @@ def test_a_receipt_settles_a_call_whose_worker_died(committed, gateway):
             age(60, of=row)
             row = drained(row)
         assert (row.state, row.receipt, row.provider_ref) == (DeliveryState.SENT, told, f"wamid.{told}")
-        assert row.unconfirmed_calls == 0
+        assert (row.unconfirmed_calls, row.sealed, row.settled_at is None) == (0, None, False)
     assert gateway.messaging.sent == []
 
 

@@ -10,7 +10,7 @@ from app.core.lib import local_time
 from app.identity.models import User
 from app.inbox import jobs as inbox
 from app.notifications import jobs
-from app.notifications.models import Receipt
+from app.notifications.models import Delivery, Receipt
 from app.notifications.senders import numbers
 from app.notifications.senders.models import PhoneNumber, phone_numbers
 from tests.helpers.factories import make_user
@@ -62,10 +62,10 @@ def test_an_invalid_number_is_valid_again_after_a_message_from_it(siti):
     assert not is_invalid(siti.user)
 
 
-def receive(user):
-    """Add a message to this person that was delivered now."""
+def receive(user, hours_ago=0):
+    """Add a message to this person that was delivered then."""
     row = add(user_id=user.id, target=None)
-    row.receipt, row.receipt_at = Receipt.DELIVERED, local_time.now()
+    row.receipt, row.receipt_at = Receipt.DELIVERED, local_time.now() - timedelta(hours=hours_ago)
     db.session.flush()
 
 
@@ -75,6 +75,7 @@ def test_a_delivered_message_resets_the_refusals_of_its_own_number_only(siti):
         numbers.refused(user.phone)
     pass_time(siti.user, hours=25)
     receive(budi)
+    receive(siti.user, hours_ago=26)  # before the first refusal
     assert numbers.refused(siti.user.phone)
     assert not numbers.refused(budi.phone)
     assert is_invalid(siti.user)
@@ -135,11 +136,19 @@ def test_with_receipts_only_a_delivered_message_counts_as_use(user_id, configure
     assert is_used()
 
 
-def test_a_message_sent_before_the_person_had_the_number_is_not_a_use(user_id, configure):
+@pytest.mark.parametrize(
+    "change",
+    [
+        sa.update(User).values(phone_changed_at=sa.func.now() + timedelta(minutes=1)),
+        sa.update(Delivery).values(target="+6281999999999"),
+    ],
+    ids=["before the person had the number", "to another number"],
+)
+def test_a_message_that_did_not_reach_the_number_of_the_person_is_not_a_use(user_id, configure, change):
     configure(FONNTE_WEBHOOK_TOKEN="x" * 32)
     delivery_id = send(user_id)
     with unit_of_work():
-        db.session.execute(sa.update(User).values(phone_changed_at=sa.func.now() + timedelta(minutes=1)))
+        db.session.execute(change)
     hear(delivery_id, "read")
     assert not is_used()
 
