@@ -12,7 +12,7 @@ from app.core.lib import local_time
 from app.identity.models import User
 from app.inbox import jobs as inbox
 from app.notifications import jobs
-from app.notifications.delivery import drain
+from app.notifications.delivery import drain, failed_receipts
 from app.notifications.models import DeliveryState, Inbound
 from app.notifications.senders.models import PhoneNumber
 from app.pengingat.ledger import missed
@@ -57,6 +57,9 @@ def test_a_message_that_whatsapp_refuses_later_is_sent_once_as_a_template(commit
         jobs.drain("urgent")
     (row,) = rows()
     assert (row.state, row.receipt) == (DeliveryState.SENT, "accepted")
+    with unit_of_work():
+        failed_receipts.record(row.id, "131047")  # a template is not sent once more
+    jobs.drain("urgent")
     assert [(message.kind, message.callback) for message in sim.messaging.sent] == [("template", f"d:{row.id}")]
 
 
