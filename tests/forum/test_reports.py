@@ -42,12 +42,13 @@ def test_three_reports_hide_a_post_until_a_moderator_keeps_the_post(client, siti
 def test_reports_do_not_hide_a_post_kept_by_a_moderator_until_an_edit(client, siti, admin):
     thread_id = write_thread(siti)["id"]
     moderate(admin, "keep", thread_id=thread_id)
+    db.session.execute(sa.text("UPDATE posts SET updated_at = now() - interval '2 hours'"))
+    db.session.execute(sa.text("UPDATE cases SET decided_at = now() - interval '1 hour'"))
     for _ in range(4):
         report(aged(client, days=8), f"threads/{thread_id}")
     assert not is_hidden(client, thread_id)
     (case,) = cases(admin)
     assert (case["state"], len(case["reports"])) == ("kept", 5)  # the reports are stored and open nothing
-    db.session.execute(sa.text("UPDATE cases SET decided_at = now() - interval '1 hour'"))
     db.session.execute(sa.text("UPDATE reports SET created_at = now() - interval '2 hours'"))
     siti.put(f"/forum/threads/{thread_id}", {"content": "Beli di sini."})
     for number in range(1, 4):
