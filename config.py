@@ -13,7 +13,7 @@ import base64
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, field, fields, replace
 from difflib import get_close_matches
@@ -400,8 +400,7 @@ class Config:
         config = cls(**(_parsed(STAND_INS)[0] | values if problems else values))
         conflicts = [line for line in _conflicts(config) if problems.keys().isdisjoint(re.findall("[A-Z_]+", line))]
         public_key = vapid_public_key(config.vapid_private_key) if config.vapid_private_key else None
-        hints = [hint for hint in near_names(env) if hint.rpartition(" ")[2].removesuffix("?") in problems]
-        lines = [*map(" ".join, problems.items()), *conflicts, *hints]
+        lines = [*map(" ".join, problems.items()), *conflicts, *near_names(env, problems)]
         return replace(config, vapid_public_key=public_key), lines
 
 
@@ -507,11 +506,17 @@ def risks(config: Config) -> dict[str, str]:
     }
 
 
-def near_names(env: Mapping[str, str]) -> list[str]:
-    """Return a hint for each unknown variable whose name is similar to the name of a setting that is not set."""
+def near_names(env: Mapping[str, str], among: Collection[str] | None = None) -> list[str]:
+    """Return a hint for each unknown variable whose name is similar to the name of a setting that is not set.
+
+    With `among`, return only the hints about these settings.
+    """
     known = {*SETTINGS, *SECRET_FILES, *OTHER_VARIABLES}
     near = {name: get_close_matches(name.upper(), known - env.keys(), n=1, cutoff=0.8) for name in env.keys() - known}
-    return [f"{name} is not a setting: did you mean {match[0]}?" for name, match in sorted(near.items()) if match]
+    found = [(name, match[0]) for name, match in sorted(near.items()) if match]
+    return [
+        f"{name} is not a setting: did you mean {meant}?" for name, meant in found if among is None or meant in among
+    ]
 
 
 def warnings(config: Config, env: Mapping[str, str]) -> list[str]:
